@@ -13,6 +13,8 @@ export interface Letter extends Email {
 export interface Sink {
   readonly url: string;
   readonly letters: Letter[];
+  /** Ends a connection without a word. */
+  hangUp(sessionId: string): void;
   stop(): Promise<void>;
 }
 
@@ -42,6 +44,10 @@ export async function openSink(options: SMTPServerOptions = {}, port = 0): Promi
   return {
     url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
     letters,
+    hangUp(sessionId) {
+      for (const connection of server.connections)
+        if (connection.id === sessionId) connection._socket.destroy();
+    },
     stop: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }

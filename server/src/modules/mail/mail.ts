@@ -1,5 +1,5 @@
 /** Messages: stored with the change that they are about, and sent later. */
-import type { PaymentRecord, Unaccepted } from 'crypto-checkout/contract';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import { timingSafeEqual } from 'node:crypto';
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
@@ -13,10 +13,11 @@ import { retention } from '../../core/shared/retention.js';
 import { scopeOf, type Scope } from '../../core/shared/scope.js';
 import type { NewEvent } from '../../core/webhooks/outbox.js';
 import { compose, type Letter } from './compose.js';
-import { isCurrent, isPayerKind, kindOf, type Kind } from './kinds.js';
+import { isCurrent, isPayerKind, type Kind } from './kinds.js';
 import { createInvoiceMail } from './invoices.js';
 import { createStaffMail } from './staff.js';
 import { createMailStore } from './store.js';
+import { subjectOf, type Subject } from './subjects.js';
 import type { MailRow, MailTable } from './tables.js';
 import { mailLanguages } from './texts.js';
 import { createTransports, type Failure, type Transport } from './transport.js';
@@ -30,6 +31,9 @@ const minuteMs = 60_000;
 const retryMs = [1, 5, 15, 60, 180, 360, 720, 1440, 1440].map((minutes) => minutes * minuteMs);
 const giveUpMs = 3 * 1440 * minuteMs;
 const claimMs = 5 * minuteMs;
+/** Between the tries while the mail server takes nothing at all. */
+const leastPauseMs = 2000;
+const mostPauseMs = 5 * minuteMs;
 /** Few enough that the slowest are over before another server may claim them. */
 const batch = 5;
 const pruned = 500;
@@ -51,9 +55,6 @@ export interface Receiver {
   readonly isStaff: boolean;
 }
 
-/** The subject of a message to a payer. */
-type Subject = Partial<MailRow> & { readonly kind: Kind; readonly payment_id: string };
-
 export interface NewChoices {
   readonly kinds: readonly Kind[];
   readonly language: string;
@@ -69,6 +70,9 @@ export function createMail(core: Core) {
   const invoices = createInvoiceMail(core, store, rowOf);
   /** Why the mail server took nothing at the last try; undefined if it did. */
   let trouble: string | undefined;
+  /** Nothing is tried before: an outage must not use up the tries of each message. Real time. */
+  let pausedUntil = 0;
+  let pauseMs = leastPauseMs;
 
   /** The messages that a merchant's payers get. */
   async function chosen(reader: Parameters<typeof store.choicesOf>[0], scope: Scope) {
@@ -172,8 +176,14 @@ export function createMail(core: Core) {
 
   const offUrlOf = ({ id, token }: Pick<MailTable, 'id' | 'token'>) => `${publicUrl}/mail/off/${id}/${token}`;
 
-  const record = (row: MailTable, outcome: Outcome) =>
-    database.write((transaction) => store.update(transaction, row, changesOf(row, outcome, clock.real())));
+  const release = (row: MailTable) => database.write((transaction) => store.update(transaction, row, {}));
+
+  async function record(row: MailTable, outcome: Outcome): Promise<void> {
+    const changes = changesOf(row, outcome, clock.real());
+    await database.write((transaction) => store.update(transaction, row, changes));
+    const { status, problem } = changes;
+    if (status === 'failed') log.warn({ mailId: row.id, kind: row.kind, problem }, 'A message was given up');
+  }
 
   return {
     isOn: transports !== undefined,
@@ -195,7 +205,7 @@ export function createMail(core: Core) {
 
     /** Sends what is due, until nothing is or the mail server takes nothing. */
     async send(signal: AbortSignal): Promise<void> {
-      if (!transports) return;
+      if (!transports || clock.real() < pausedUntil) return;
       let transport: Transport | undefined;
       try {
         while (!signal.aborted) {
@@ -317,51 +327,47 @@ export function createMail(core: Core) {
     return row && timingSafeEqual(digest(row.token), digest(token)) ? row : undefined;
   }
 
-  /** @returns false if the mail server takes nothing now: the others are tried later */
+  async function tryOne(row: MailTable, transport: Transport): Promise<Outcome> {
+    try {
+      return await attempt(row, transport);
+    } catch (error) {
+      log.error({ mailId: row.id, err: error }, 'A message could not be written');
+      return { kind: 'deferred', reason: errorMessage(error).slice(0, 200) };
+    }
+  }
+
+  /** @returns false if the mail server takes nothing now: then all keep their order, and are tried later */
   async function sendAll(due: readonly MailTable[], transport: Transport, signal: AbortSignal) {
+    // It may be this message that the mail server hangs up on: the next one shows.
+    let suspect: { readonly row: MailTable; readonly failure: Failure } | undefined;
     for (const [index, row] of due.entries()) {
       if (signal.aborted) return false;
-      let outcome: Outcome;
-      try {
-        outcome = await attempt(row, transport);
-      } catch (error) {
-        log.error({ mailId: row.id, err: error }, 'A message could not be written');
-        outcome = { kind: 'deferred', reason: errorMessage(error).slice(0, 200) };
+      const outcome = await tryOne(row, transport);
+      const isUnreachable =
+        typeof outcome === 'object' && 'kind' in outcome && outcome.kind === 'unreachable';
+      if (isUnreachable && !suspect && index < due.length - 1) {
+        suspect = { row, failure: outcome };
+        continue;
       }
-      await record(row, outcome);
-      if (typeof outcome === 'string' || !('kind' in outcome) || outcome.kind !== 'unreachable') {
+      if (!isUnreachable) {
         trouble = undefined;
+        pauseMs = leastPauseMs;
+        if (suspect) await record(suspect.row, { ...suspect.failure, kind: 'deferred' });
+        suspect = undefined;
+        await record(row, outcome);
         continue;
       }
       trouble = outcome.reason;
+      pausedUntil = clock.real() + pauseMs;
+      pauseMs = Math.min(pauseMs * 2, mostPauseMs);
       log.warn({ reason: outcome.reason }, 'The mail server takes no messages');
-      for (const other of due.slice(index + 1)) await record(other, outcome);
+      if (suspect) await record(suspect.row, suspect.failure);
+      await record(row, outcome);
+      for (const other of due.slice(index + 1)) await release(other);
       return false;
     }
     return true;
   }
-}
-
-/** The message that an event causes; undefined if none. */
-function subjectOf({ type, subjectId, data }: NewEvent): Subject | undefined {
-  const kind = kindOf(type);
-  if (kind === undefined) return undefined;
-  if (kind === 'due') return { kind, payment_id: (data['payment'] as PaymentRecord).id };
-  if (kind === 'refundPaid') {
-    const { paymentId, amount, currency, txHash } = data;
-    return {
-      ...{ kind, payment_id: String(paymentId), amount: money(Number(amount), String(currency)) },
-      tx_hash: typeof txHash === 'string' ? txHash : null,
-    };
-  }
-  if (kind === 'wrong') {
-    const { amount, currency, reason } = data['unaccepted'] as Unaccepted;
-    // Also of money that comes after the first that was late.
-    if (reason === 'late') return { kind: 'late', payment_id: subjectId };
-    return { kind, payment_id: subjectId, amount: money(amount, currency) };
-  }
-  // The cast is safe: the record is what the other events carry.
-  return isCurrent(kind, data as unknown as PaymentRecord) ? { kind, payment_id: subjectId } : undefined;
 }
 
 type Outcome = 'sent' | Failure | { readonly dropped: string };
@@ -374,7 +380,10 @@ function changesOf(row: MailTable, outcome: Outcome, now: number): Partial<MailT
   if ('dropped' in outcome) return { ...ended, status: 'dropped', problem: outcome.dropped };
   const tries = row.tries + 1;
   const wait = retryMs[tries - 1] ?? giveUpMs;
-  const isOver = outcome.kind === 'refused' || now + wait > row.created_at + giveUpMs;
+  // The first in line stays the first.
+  if (outcome.kind === 'unreachable' && now <= row.created_at + giveUpMs)
+    return { tries, problem: outcome.reason };
+  const isOver = outcome.kind !== 'deferred' || now + wait > row.created_at + giveUpMs;
   if (isOver) return { ...ended, status: 'failed', tries, problem: outcome.reason };
   return { tries, due_at: now + wait, problem: outcome.reason };
 }
