@@ -1,11 +1,12 @@
 /** Handlers of the messages that people choose in the console. */
 import type { MailApi } from 'crypto-checkout/contract';
 import { replyWith, type Handlers } from '../../core/api/handler.js';
-import type { Reader } from '../../core/db/engine.js';
 import { actorOf } from '../../core/merchants/audit-log.js';
 import type { PersonCaller, Scope } from '../../core/shared/scope.js';
 import type { Mail } from './mail.js';
 import { mailLanguages } from './texts.js';
+
+type Reader = Parameters<Mail['chosen']>[0];
 
 export function createMailHandlers(reader: Reader, mail: Mail): Handlers<MailApi> {
   const { isOn, staff } = mail;
