@@ -3,10 +3,11 @@
  * or run it to work on an example.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { argv } from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { isInstalled } from './installed.mjs';
 import { execute, reasonOf } from './system.mjs';
 
 export const examples = resolve(import.meta.dirname, '../examples');
@@ -17,7 +18,7 @@ const packed = resolve(import.meta.dirname, '../server/dist/crypto-checkout.tgz'
  */
 export async function prepareExamples() {
   if (!existsSync(packed)) throw new Error('The package is not built. Run: npm run build');
-  if (!(await isInstalled())) {
+  if (!(await isInstalled(examples))) {
     const args = ['ci', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline'];
     try {
       await execute('npm', args, { cwd: examples, timeoutSeconds: 300 });
@@ -31,21 +32,6 @@ export async function prepareExamples() {
       await unpack(join(directory, 'node_modules/crypto-checkout'));
   }
   return undefined;
-}
-
-/** True if the installed packages are those of the lock file. */
-async function isInstalled() {
-  const locks = await Promise.all(
-    ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
-      readFile(join(examples, name), 'utf8').catch(() => '{}'),
-    ),
-  );
-  const [wanted, installed] = locks.map((lock) => Object.entries(JSON.parse(lock).packages ?? {}));
-  const versions = new Map(installed?.map(([path, { version }]) => [path, version]));
-  // A package for another system is only in the lock file.
-  return wanted?.every(([path, { version, link, optional }]) => {
-    return !path.includes('node_modules/') || link || optional || versions.get(path) === version;
-  });
 }
 
 /** @param {string} directory */

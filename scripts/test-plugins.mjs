@@ -1,0 +1,131 @@
+/**
+ * `npm run test:plugins`: tests each plug-in in `plugins/` as its users have it, with the packed client and server of the last
+ * build. Each has packages of its own, which are not the repository's.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { argv, env } from 'node:process';
+import { findBrowser } from './find-browser.mjs';
+import { isInstalled } from './installed.mjs';
+import { execute, reasonOf } from './system.mjs';
+
+const help = `Installs the plug-ins in plugins/ with the packages of the last build, and runs their tests.
+
+  npm run test:plugins               test all of them
+  npm run test:plugins -- NAME…      test these, such as vendure
+  npm run test:plugins -- --help     show this help`;
+
+const root = resolve(import.meta.dirname, '..');
+const folder = join(root, 'plugins');
+const widget = join(root, 'server/dist/crypto-checkout.tgz');
+const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error'];
+
+/** @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Counts */
+
+/** @param {string} failure @returns {Counts} */
+const failedWith = (failure) => ({ passed: 0, failed: 1, skipped: 0, failures: [failure] });
+
+/** Runs a program with its output on this terminal. @param {string} program @param {string[]} args @param {string} cwd @param {NodeJS.ProcessEnv} [more] @returns {Promise<number>} exit code */
+function run(program, args, cwd, more) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      cwd,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...env, ...more },
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+/** Packs the server. @param {string} directory @returns {Promise<string>} the path of its package */
+async function packServer(directory) {
+  const args = ['pack', '--silent', '--workspace', 'server', '--pack-destination', directory];
+  await execute('npm', args, { cwd: root, timeoutSeconds: 120 });
+  const [name = ''] = (await readdir(directory)).filter((file) => file.endsWith('.tgz'));
+  return join(directory, name);
+}
+
+/**
+ * Installs a plug-in from its lock file, then our packages, which no registry has and no lock file can name.
+ * @param {string} plugin
+ * @param {string[]} packages
+ */
+async function install(plugin, packages) {
+  const options = { cwd: plugin, timeoutSeconds: 600 };
+  if (!(await isInstalled(plugin))) await execute('npm', ['ci', ...quiet], options);
+  await execute('npm', ['install', '--no-save', '--no-package-lock', ...quiet, ...packages], options);
+}
+
+/**
+ * Runs a plug-in's `npm test`, which writes its counts as JSON to the file that TEST_COUNTS names.
+ * @param {string} plugin
+ * @param {string} report
+ * @returns {Promise<Counts>}
+ */
+async function test(plugin, report) {
+  const code = await run('npm', ['test', '--silent'], plugin, { TEST_COUNTS: report });
+  if (!existsSync(report)) return failedWith(`${plugin}: npm test ended with ${code} and wrote no counts`);
+  /** @type {Counts} */
+  const counts = JSON.parse(await readFile(report, 'utf8'));
+  if (counts.passed + counts.failed === 0) return failedWith(`${plugin}: no test was run`);
+  if (code !== 0 && counts.failed === 0) return { ...counts, failed: 1 };
+  return counts;
+}
+
+/** @param {string} name @param {string} directory @param {string[]} packages @returns {Promise<Counts>} */
+async function testPlugin(name, directory, packages) {
+  const plugin = join(folder, name);
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  try {
+    await install(plugin, packages);
+  } catch (error) {
+    return failedWith(`${name}: it could not be installed: ${reasonOf(error)}`);
+  }
+  console.log(`\n${name}: installed in ${seconds()} s`);
+  const counts = await test(plugin, join(directory, `${name}.json`));
+  // The types of its packages are only there once they are installed, so the lint of the whole repository leaves it out until then.
+  const linted = await run(join(root, 'node_modules/.bin/eslint'), [`plugins/${name}`], root);
+  console.log(`${name}: ${counts.passed} of ${counts.passed + counts.failed} tests in ${seconds()} s`);
+  if (linted !== 0) counts.failures.push(`${name}: eslint found mistakes`);
+  return { ...counts, failed: counts.failed + Number(linted !== 0) };
+}
+
+/** @param {string[]} names */
+async function main(names) {
+  if (!existsSync(widget)) throw new Error('The package is not built. Run: npm run build');
+  const all = (await readdir(folder)).filter((name) => existsSync(join(folder, name, 'package.json')));
+  const unknown = names.filter((name) => !all.includes(name));
+  if (unknown.length > 0) throw new Error(`plugins/ has no ${unknown.join(', ')}, only ${all.join(', ')}`);
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-plugins-'));
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {string[]} */
+  const failures = [];
+  try {
+    env.CHROME_PATH = (await findBrowser()).executablePath;
+    const packages = [widget, await packServer(directory)];
+    for (const name of names.length > 0 ? names : all) {
+      const counts = await testPlugin(name, directory, packages);
+      total.passed += counts.passed;
+      total.failed += counts.failed;
+      total.skipped += counts.skipped;
+      failures.push(...counts.failures);
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  if (failures.length > 0) console.log(`\nFailed:\n\n${failures.join('\n\n')}`);
+  const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : '';
+  console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`);
+  return total.failed > 0 || total.passed === 0 || (env.CI === 'true' && total.skipped > 0) ? 1 : 0;
+}
+
+const given = argv.slice(2);
+if (given.some((argument) => argument.startsWith('-'))) {
+  console.log(help);
+  process.exitCode = given.includes('--help') ? 0 : 1;
+} else process.exitCode = await main(given);
