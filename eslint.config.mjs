@@ -137,8 +137,13 @@ export default defineConfig(
     },
   },
   {
-    files: ['src/**/*.ts', 'server/src/**/*.ts'],
+    files: ['src/**/*.ts', 'server/src/**/*.ts', 'plugins/*/src/**/*.ts'],
     rules: { 'no-console': 'error' },
+  },
+  {
+    // A framework's module is a class with a decorator, and often nothing else.
+    files: ['plugins/*/src/**/*.ts'],
+    rules: { '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }] },
   },
   {
     // A function over a constant that is declared later throws if it is called while the core is assembled.

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './system.mjs';
 
-const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
+const built = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
 
 /**
  * @typedef {object} ApiServer
@@ -26,9 +26,10 @@ const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
  * @param {string} [options.databaseUrl] defaults to a temporary SQLite file
  * @param {number} [options.blockIntervalMs] 0, the default: only `/sandbox/blocks` adds blocks
  * @param {NodeJS.ProcessEnv} [options.env] additional environment variables
+ * @param {string} [options.main] the server's `main.js`, by default that of the last build
  * @returns {Promise<ApiServer>} resolves when `/readyz` answers 200
  */
-export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {} } = {}) {
+export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {}, main = built } = {}) {
   if (!existsSync(main)) throw new Error('The server is not built. Run: npm run build');
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-server-'));
   const port = await freePort();
@@ -54,7 +55,7 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
     },
   };
   const url = `http://127.0.0.1:${port}`;
-  let server = await launch(options, url);
+  let server = await launch(main, options, url);
   const killOnExit = () => void server.process.kill('SIGKILL');
   process.once('exit', killOnExit);
   const stop = async () => {
@@ -67,16 +68,17 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
     server.process.kill('SIGKILL');
     await server.ended;
     await meanwhile?.();
-    server = await launch(options, url);
+    server = await launch(main, options, url);
   };
   return { url, publicKey, secretKey, restart, processor: () => processorMs(server.process.pid), stop };
 }
 
 /**
+ * @param {string} main
  * @param {import('node:child_process').SpawnOptions} options
  * @param {string} url
  */
-async function launch(options, url) {
+async function launch(main, options, url) {
   const child = spawn(process.execPath, [main], options);
   const server = { process: child, ended: new Promise((resolve) => child.once('close', resolve)) };
   for (const deadline = Date.now() + 60_000; !(await isReady(url)); await delay(50)) {

@@ -4,18 +4,17 @@
  * the server.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { argv } from 'node:process';
-import { execute } from './system.mjs';
+import { unpack } from './system.mjs';
 
 const packed = resolve(import.meta.dirname, '../server/dist/crypto-checkout.tgz');
 /** In a clone, Node finds the package through the workspace instead. */
 const bundled = resolve(import.meta.dirname, '../server/node_modules/crypto-checkout');
 
-await rm(bundled, { recursive: true, force: true });
-if (!argv.includes('--remove')) {
+if (argv.includes('--remove')) await rm(bundled, { recursive: true, force: true });
+else {
   if (!existsSync(packed)) throw new Error('The package is not built. Run: npm run build');
-  await mkdir(bundled, { recursive: true });
-  await execute('tar', ['-xzf', packed, '-C', bundled, '--strip-components=1'], { timeoutSeconds: 60 });
+  await unpack(packed, bundled);
 }

@@ -3,12 +3,12 @@
  * or run it to work on an example.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { argv } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { isInstalled } from './installed.mjs';
-import { execute, reasonOf } from './system.mjs';
+import { execute, reasonOf, unpack } from './system.mjs';
 
 export const examples = resolve(import.meta.dirname, '../examples');
 const packed = resolve(import.meta.dirname, '../server/dist/crypto-checkout.tgz');
@@ -29,16 +29,9 @@ export async function prepareExamples() {
   for (const name of await readdir(examples)) {
     const directory = join(examples, name);
     if (existsSync(join(directory, 'package.json')))
-      await unpack(join(directory, 'node_modules/crypto-checkout'));
+      await unpack(packed, join(directory, 'node_modules/crypto-checkout'));
   }
   return undefined;
-}
-
-/** @param {string} directory */
-async function unpack(directory) {
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  await execute('tar', ['-xzf', packed, '-C', directory, '--strip-components=1'], { timeoutSeconds: 60 });
 }
 
 if (argv[1] && import.meta.url === pathToFileURL(argv[1]).href) {

@@ -1,6 +1,7 @@
 /** Runs other programs with a time limit, and installs Debian packages if it may. */
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -23,6 +24,17 @@ export async function execute(file, args, { timeoutSeconds, ...options }) {
   });
   running.child.stdin?.end();
   return (await running).stdout;
+}
+
+/**
+ * Unpacks an npm package into a folder, which it replaces.
+ * @param {string} file
+ * @param {string} directory
+ */
+export async function unpack(file, directory) {
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  await execute('tar', ['-xzf', file, '-C', directory, '--strip-components=1'], { timeoutSeconds: 60 });
 }
 
 /** Maximum time that another apt-get may hold its locks, as it does for minutes on a machine that has just started. */

@@ -1,0 +1,355 @@
+/** Payments of orders: makes them, asks the server about them, and settles an order once its money is there. */
+import { Injectable } from '@nestjs/common';
+import {
+  ConfigService,
+  isGraphQlErrorResult,
+  Logger,
+  OrderService,
+  TransactionalConnection,
+  UserInputError,
+  type ID,
+  type Order,
+  type Payment,
+  type RequestContext,
+  type SettlePaymentErrorResult,
+  type SettlePaymentResult,
+} from '@vendure/core';
+import { ApiError, CheckoutError, verifyPayment, type Verification } from 'crypto-checkout/client';
+import { fromUnits } from 'crypto-checkout/contract';
+import { MoreThan, Not, type FindOptionsWhere } from 'typeorm';
+import { Accounts, consoleUrl, type Account } from './accounts.service.js';
+import { CryptoPayment } from './crypto-payment.entity.js';
+import { notesOf, type Transaction } from './notes.js';
+import { OrderNotes } from './order-notes.service.js';
+import { amountDue, notReadyReason } from './order-rules.js';
+import { VerifiedPayment } from './verified-payment.js';
+
+export const loggerContext = 'CryptoCheckout';
+
+/** Payments that ended are asked about for this long, for money that comes too late. */
+const lateMs = 3 * 24 * 60 * 60 * 1000;
+/** Payments of each kind that are asked about in one run of the scheduled task. */
+const atOnce = 200;
+/** An order has few references, unless the shop's database was restored from an old copy. */
+const maxTries = 20;
+
+/** The order does not take the money. `isFinal`: it never will. */
+class NotPlaced extends Error {
+  constructor(
+    message: string,
+    readonly isFinal: boolean,
+  ) {
+    super(message);
+  }
+}
+
+@Injectable()
+export class CryptoPayments {
+  /** Transactions of this process run in turn: SQLite would nest those that overlap. */
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly connection: TransactionalConnection,
+    private readonly orders: OrderService,
+    private readonly config: ConfigService,
+    private readonly accounts: Accounts,
+    private readonly notes: OrderNotes,
+  ) {}
+
+  /**
+   * The payment to show for an order: the one that it has, while its price is right, or a new one. The order stays as it is
+   * until the money is there.
+   * @throws UserInputError with words for the storefront's developer
+   */
+  async start(ctx: RequestContext, orderId: ID, methodCode: string | undefined): Promise<CryptoPayment> {
+    const account = await this.chooseAccount(ctx, methodCode);
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      const [open] = await this.find({ orderId, methodId: account.methodId, status: 'open' });
+      if (open) {
+        const transaction = await this.ask(account, open.checkoutId);
+        const reviewed = await this.review(account, open, transaction);
+        if (reviewed.status !== 'open') continue;
+        const order = await this.orderOf(ctx, orderId);
+        const isSamePrice =
+          open.amount === amountDue(order) && open.currencyCode === String(order.currencyCode);
+        // Money that is on its way counts. The difference is asked for afterwards.
+        if (isSamePrice || (transaction.amountSeen ?? 0) > 0) return reviewed;
+        await this.cancel(account, open);
+        continue;
+      }
+      const order = await this.orderOf(ctx, orderId);
+      const reason = notReadyReason(order);
+      if (reason) throw new UserInputError(reason);
+      const made = await this.create(ctx, account, order, tries);
+      if (made) return made;
+    }
+    throw new UserInputError('The order is changing: try again');
+  }
+
+  /** Asks about a payment that a webhook or a storefront names, and does what its state needs. */
+  async reviewById(account: Account, checkoutId: string): Promise<CryptoPayment | undefined> {
+    const [known] = await this.find({ checkoutId });
+    if (known && String(known.methodId) !== String(account.methodId)) {
+      Logger.warn(`Payment ${checkoutId} is not of the method ${account.methodCode}`, loggerContext);
+      return undefined;
+    }
+    const transaction = await this.ask(account, checkoutId);
+    const payment = known ?? (await this.adopt(account, transaction));
+    return payment && this.review(account, payment, transaction);
+  }
+
+  /** The scheduled task: asks about payments whose webhook may be lost. Resolves with their number. */
+  async reviewAll(): Promise<number> {
+    const oldestFirst = { order: { askedAt: 'ASC' }, take: atOnce } as const;
+    const recent = MoreThan(new Date(Date.now() - lateMs));
+    const repository = this.connection.rawConnection.getRepository(CryptoPayment);
+    const payments = [
+      ...(await repository.find({ where: { status: 'open' }, ...oldestFirst })),
+      ...(await repository.find({ where: { status: 'ended', createdAt: recent }, ...oldestFirst })),
+    ];
+    for (const payment of payments) {
+      try {
+        const account = await this.accounts.byId(payment.methodId);
+        if (account) await this.review(account, payment, await this.ask(account, payment.checkoutId));
+      } catch (error) {
+        // The next run tries again, and the others must not wait for it.
+        Logger.error(`Payment ${payment.checkoutId} was not reviewed: ${wordsOf(error)}`, loggerContext);
+        await repository.update({ id: payment.id }, { askedAt: new Date() });
+      }
+    }
+    return payments.length;
+  }
+
+  /** Asks the server now if a payment of Vendure's is paid. */
+  async confirm(account: Account, payment: Payment): Promise<SettlePaymentResult | SettlePaymentErrorResult> {
+    const [known] = await this.find({ checkoutId: payment.transactionId, methodId: account.methodId });
+    if (!known) return { success: false, errorMessage: 'It is not a payment of this method' };
+    const { verified, failed } = this.verify(account, known, await this.ask(account, known.checkoutId));
+    if (verified) return { success: true };
+    return { success: false, errorMessage: failed.map(({ message }) => message).join(' ') };
+  }
+
+  /** Newest first. */
+  find(where: FindOptionsWhere<CryptoPayment>): Promise<CryptoPayment[]> {
+    return this.connection.rawConnection.getRepository(CryptoPayment).find({ where, order: { id: 'DESC' } });
+  }
+
+  async ask(account: Account, checkoutId: string): Promise<Transaction> {
+    const reply = await account.client.transactions.verify({ params: { transaction_id: checkoutId } });
+    return reply.data;
+  }
+
+  private async chooseAccount(ctx: RequestContext, code: string | undefined): Promise<Account> {
+    const accounts = await this.accounts.ofChannel(ctx);
+    const fitting = accounts.filter(({ methodCode }) => code === undefined || methodCode === code);
+    const [account] = fitting;
+    if (!account) throw new UserInputError('This channel has no such crypto-checkout payment method');
+    if (fitting.length > 1) throw new UserInputError('Name one of the payment methods: methodCode');
+    return account;
+  }
+
+  private async orderOf(ctx: RequestContext, orderId: ID): Promise<Order> {
+    const order = await this.orders.findOne(ctx, orderId);
+    if (!order) throw new UserInputError('The order does not exist in this channel');
+    order.payments = await this.orders.getOrderPayments(ctx, orderId);
+    return order;
+  }
+
+  /** Undefined if the reference is taken: by another tab that was quicker, or by a payment with another price. */
+  private async create(
+    ctx: RequestContext,
+    account: Account,
+    order: Order,
+    tries: number,
+  ): Promise<CryptoPayment | undefined> {
+    const attempt = (await this.find({ orderId: order.id })).length + 1 + tries;
+    const base = /^[A-Za-z0-9._-]{1,80}$/.test(order.code) ? order.code : `vendure-${order.id}`;
+    const txRef = attempt === 1 ? base : `${base}.${attempt}`;
+    const amount = amountDue(order);
+    const { currencyCode, customer } = order;
+    try {
+      const reply = await account.client.payments.create({
+        body: {
+          txRef,
+          amount: this.decimal(amount),
+          baseCurrency: currencyCode,
+          ...(customer && {
+            customer: {
+              email: customer.emailAddress,
+              fullName: `${customer.firstName} ${customer.lastName}`.trim(),
+            },
+          }),
+          metadata: { vendureOrder: order.code, vendureChannel: ctx.channel.code },
+        },
+        // Two tabs make one payment.
+        idempotencyKey: `vendure-${account.methodId}-${txRef}`,
+      });
+      return await this.keep({
+        checkoutId: reply.data.payment.id,
+        ...{ txRef, orderId: order.id, channelId: ctx.channelId, methodId: account.methodId },
+        ...{ amount, currencyCode },
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (['duplicate_tx_ref', 'idempotency_mismatch'].includes(error.code)) return undefined;
+      Logger.error(`No payment for order ${order.code}: ${error.shortMessage}`, loggerContext);
+      throw new UserInputError(wordsForShop(error));
+    }
+  }
+
+  private async keep(payment: Partial<CryptoPayment>): Promise<CryptoPayment | undefined> {
+    const repository = this.connection.rawConnection.getRepository(CryptoPayment);
+    try {
+      await repository.insert(repository.create(payment));
+    } catch (error) {
+      // Another request may have stored it already.
+      if ((await this.find({ checkoutId: payment.checkoutId ?? '' })).length === 0) throw error;
+    }
+    return (await this.find({ checkoutId: payment.checkoutId ?? '' }))[0];
+  }
+
+  private async cancel(account: Account, payment: CryptoPayment): Promise<void> {
+    try {
+      await account.client.payments.cancel({ params: { payment_id: payment.checkoutId } });
+    } catch (error) {
+      // It has ended meanwhile, which the next review finds.
+      if (!(error instanceof ApiError && error.code === 'invalid_state')) throw error;
+    }
+    await this.review(account, payment, await this.ask(account, payment.checkoutId));
+  }
+
+  /** A further attempt that the checkout made: of the order ABC, ABC:2. Only once it is paid. */
+  private async adopt(account: Account, transaction: Transaction): Promise<CryptoPayment | undefined> {
+    const [txRef = ''] = (transaction.txRef ?? '').split(':');
+    const [first] = await this.find({ txRef, methodId: account.methodId });
+    if (!first || transaction.status !== 'success') {
+      Logger.verbose(`Payment ${transaction.id} belongs to no order of this shop`, loggerContext);
+      return undefined;
+    }
+    const { orderId, channelId, methodId, amount, currencyCode } = first;
+    return this.keep({
+      ...{ checkoutId: transaction.id, txRef, orderId, channelId, methodId, amount, currencyCode },
+    });
+  }
+
+  private verify(account: Account, payment: CryptoPayment, transaction: Transaction): Verification {
+    return verifyPayment(transaction, {
+      txRef: payment.txRef,
+      baseAmount: this.decimal(payment.amount),
+      baseCurrency: payment.currencyCode,
+      mode: account.mode,
+    });
+  }
+
+  private async review(
+    account: Account,
+    payment: CryptoPayment,
+    transaction: Transaction,
+  ): Promise<CryptoPayment> {
+    const verification = this.verify(account, payment, transaction);
+    const ctx = await this.notes.contextOf(payment);
+    const link = consoleUrl(account, payment.checkoutId);
+    await this.inTurn(() => this.notes.add(ctx, payment.id, notesOf(transaction, verification, link)));
+    if (verification.verified) await this.inTurn(() => this.settle(ctx, account, payment, transaction));
+    const repository = this.connection.rawConnection.getRepository(CryptoPayment);
+    const hasEnded = !verification.verified && transaction.status !== 'in progress';
+    if (hasEnded) await repository.update({ id: payment.id, status: 'open' }, { status: 'ended' });
+    await repository.update({ id: payment.id }, { askedAt: new Date() });
+    return repository.findOneByOrFail({ id: payment.id });
+  }
+
+  /** Counts a verified payment for its order: once, even if several processes do it at the same time. */
+  private async settle(
+    ctx: RequestContext,
+    account: Account,
+    payment: CryptoPayment,
+    transaction: Transaction,
+  ): Promise<void> {
+    const link = consoleUrl(account, payment.checkoutId);
+    try {
+      await this.connection.withTransaction(ctx, async (within) => {
+        const claimed = await this.connection
+          .getRepository(within, CryptoPayment)
+          .update({ id: payment.id, status: Not('settled') }, { status: 'settled' });
+        if (claimed.affected === 0) return;
+        await this.addToOrder(within, account, payment, transaction, link);
+      });
+    } catch (error) {
+      if (!(error instanceof NotPlaced)) throw error;
+      const money = `${this.decimal(payment.amount)} ${payment.currencyCode}`;
+      const text = `Crypto: ${money} is paid, and the order does not take it: ${error.message} ${
+        error.isFinal ? 'Refund it.' : 'It is tried again every few minutes.'
+      } ${link}`;
+      await this.notes.add(ctx, payment.id, [{ key: `${payment.checkoutId}:${error.message}`, text }]);
+      Logger.warn(text, loggerContext);
+      if (!error.isFinal) return;
+      const repository = this.connection.rawConnection.getRepository(CryptoPayment);
+      await repository.update({ id: payment.id, status: Not('settled') }, { status: 'spare' });
+    }
+  }
+
+  private async addToOrder(
+    ctx: RequestContext,
+    account: Account,
+    payment: CryptoPayment,
+    transaction: Transaction,
+    link: string,
+  ): Promise<void> {
+    const order = await this.orderOf(ctx, payment.orderId);
+    if (String(order.currencyCode) !== payment.currencyCode) {
+      throw new NotPlaced(`its currency is ${order.currencyCode} now.`, true);
+    }
+    if (order.state === 'AddingItems') {
+      const moved = await this.orders.transitionToState(ctx, order.id, 'ArrangingPayment');
+      if (isGraphQlErrorResult(moved)) throw new NotPlaced(moved.transitionError, false);
+    } else if (order.state !== 'ArrangingPayment') {
+      throw new NotPlaced(order.state === 'Cancelled' ? 'it is cancelled.' : 'it is paid already.', true);
+    }
+    const { amount = 0, currency = '', networkName = '' } = transaction;
+    const proof = new VerifiedPayment(payment.checkoutId, payment.amount, {
+      ...{ console: link, paid: `${amount} ${currency}`, network: networkName },
+      ...(account.mode === 'test' && { testMoney: true }),
+      public: { paymentId: payment.checkoutId },
+    });
+    const added = await this.orders.addPaymentToOrder(ctx, order.id, {
+      method: account.methodCode,
+      metadata: proof,
+    });
+    if (isGraphQlErrorResult(added)) throw new NotPlaced(added.message, false);
+    const rest = amountDue(await this.orderOf(ctx, order.id));
+    const words = (units: number) => `${this.decimal(units)} ${payment.currencyCode}`;
+    const difference =
+      rest > 0
+        ? `Crypto: ${words(payment.amount)} is paid. The order has changed since: ${words(rest)} are still due.`
+        : `Crypto: the order is ${words(-rest)} cheaper than what was paid. Refund the difference.`;
+    if (rest === 0) return;
+    await this.notes.add(ctx, payment.id, [
+      { key: `${payment.checkoutId}:rest`, text: `${difference} ${link}` },
+    ]);
+  }
+
+  /** An amount of Vendure's as a decimal: 2450 → "24.5". */
+  private decimal(units: number): string {
+    const { precision = 2 } = this.config.entityOptions.moneyStrategy;
+    return fromUnits(BigInt(Math.round(units)), precision);
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.turn.then(work);
+    this.turn = result.catch(() => {});
+    return result;
+  }
+}
+
+/** One line. It has no keys: the client's errors never do. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof CheckoutError) return error.shortMessage;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** For a storefront: a wrong key is the shop's business. */
+function wordsForShop(error: ApiError): string {
+  if (error.code === 'unsupported_currency') return 'Crypto payments do not take the currency of this order';
+  if (error.code === 'amount_below_minimum') return 'The order is too small for a crypto payment';
+  return 'Crypto payments are not available now';
+}

@@ -1,0 +1,19 @@
+/** Rules of an order: its amount due, and if it can be paid. */
+import type { Order } from '@vendure/core';
+
+/** In the smallest unit of the order's currency; below 0 if more was paid than it costs. */
+export function amountDue(order: Order): number {
+  const paid = order.payments.filter(({ state }) => state === 'Settled' || state === 'Authorized');
+  return paid.reduce((rest, { amount }) => rest - amount, order.totalWithTax);
+}
+
+/** Undefined if the order can be paid now. */
+export function notReadyReason(order: Order): string | undefined {
+  if (order.state !== 'AddingItems' && order.state !== 'ArrangingPayment')
+    return 'The order is paid or closed';
+  if (order.lines.length === 0) return 'The order is empty';
+  if (!order.customer) return 'The order needs its customer first: setCustomerForOrder';
+  if (order.shippingLines.length === 0) return 'The order needs a shipping method first';
+  if (amountDue(order) <= 0) return 'Nothing is due';
+  return undefined;
+}
