@@ -1,12 +1,13 @@
 /**
  * A storefront for a Vendure shop with the plug-in crypto-checkout-vendure: cart, address, crypto payment, order.
- * Set the address of your shop here.
+ * Set the address of your shop, and the code of its payment method, here.
  */
 const shopApi = 'http://localhost:3000/shop-api';
+const methodCode = 'crypto';
 
 const main = document.querySelector('main');
 
-/** Calls the Shop API. The token in localStorage keeps the cart, so a customer who comes back goes on where they left. */
+/** Calls the Shop API. The token in localStorage keeps the cart, so a customer who comes back continues there. */
 async function query(text, variables = {}) {
   const token = localStorage.getItem('vendure-token');
   const response = await fetch(shopApi, {
@@ -139,7 +140,8 @@ function showAddress() {
 /** The shop makes the payment, or returns the one that this order has already. */
 async function showPayment() {
   const { createCryptoPayment: payment } = await query(
-    `mutation { createCryptoPayment { paymentId apiUrl publicKey amount currencyCode orderCode } }`,
+    `mutation ($methodCode: String) { createCryptoPayment(methodCode: $methodCode) { paymentId apiUrl publicKey amount currencyCode orderCode } }`,
+    { methodCode },
   );
   const script = document.createElement('script');
   Object.assign(script, { type: 'module', src: `${payment.apiUrl}/crypto-checkout.js` });

@@ -5,8 +5,6 @@ import { startCheckout, startShop, type Checkout, type ShopKeys, type ShopProces
 import { furnish, signIn, type Admin } from './vendure.js';
 
 interface Account {
-  /** The id of its payment method in the shop. */
-  readonly methodId: string;
   readonly keys: ShopKeys;
   readonly payer: Payer;
 }
@@ -44,7 +42,8 @@ export function useShop(): Stage {
       const keys = await checkout.account(code, `${shop.url}${path}`);
       const { publicKey, secretKey, webhookSecret } = keys;
       const method = { code, apiUrl: checkout.url, publicKey, secretKey, webhookSecret };
-      return { methodId: await to.addMethod(method), keys, payer: payerOf(checkout.url, keys) };
+      await to.addMethod(method);
+      return { keys, payer: payerOf(checkout.url, keys) };
     };
     ready = {
       ...{ checkout, shop, admin, variantId },
@@ -73,9 +72,6 @@ export function useShop(): Stage {
     },
     get variantId() {
       return get().variantId;
-    },
-    get methodId() {
-      return get().methodId;
     },
     get keys() {
       return get().keys;
