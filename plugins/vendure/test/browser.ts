@@ -106,10 +106,10 @@ export function testBrowser(stage: Stage): void {
     const { refundOrder } = await stage.admin.query(
       `mutation ($input: RefundOrderInput!) { refundOrder(input: $input) { ... on Refund { transactionId } } }`,
       z.object({ refundOrder: z.object({ transactionId: z.string() }) }),
-      { input: { amount: 2450, paymentId: payment?.id ?? '', lines: [], shipping: 0, adjustment: 0 } },
+      { input: { amount: 1000, paymentId: payment?.id ?? '', lines: [], shipping: 0, adjustment: 0 } },
     );
     await page.reload();
-    await page.getByText('A refund of $24.50 is on its way.').waitFor();
+    await page.getByText('A refund of $10.00 is on its way.').waitFor();
     const { data } = await stage.keys.client.refunds.link({
       params: { refund_id: refundOrder.transactionId },
     });
@@ -117,7 +117,7 @@ export function testBrowser(stage: Stage): void {
     const state = async () => (await stage.admin.order(code)).payments[0]?.refunds[0]?.state;
     await expect.poll(state).toBe('Settled');
     await page.reload();
-    await page.getByText('A refund of $24.50 is paid back.').waitFor();
+    await page.getByText('A refund of $10.00 is paid back.').waitFor();
     await picture(page, 'order');
     await context.close();
   });
