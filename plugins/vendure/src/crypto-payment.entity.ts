@@ -1,5 +1,5 @@
 /** The shop's record of each payment at the crypto-checkout server: its order, and its price when it was made. */
-import { EntityId, Money, VendureEntity, type ID } from '@vendure/core';
+import { CurrencyCode, EntityId, Money, VendureEntity, type ID } from '@vendure/core';
 import { Column, Entity, Index } from 'typeorm';
 
 /**
@@ -38,7 +38,7 @@ export class CryptoPayment extends VendureEntity {
   amount = 0;
 
   @Column('varchar')
-  currencyCode = '';
+  currencyCode = CurrencyCode.USD;
 
   @Index()
   @Column('varchar')

@@ -70,8 +70,7 @@ export class CryptoPayments {
         const reviewed = await this.review(account, open, transaction);
         if (reviewed.status !== 'open') continue;
         const order = await this.orderOf(ctx, orderId);
-        const isSamePrice =
-          open.amount === amountDue(order) && open.currencyCode === String(order.currencyCode);
+        const isSamePrice = open.amount === amountDue(order) && open.currencyCode === order.currencyCode;
         // Money that is on its way counts. The difference is asked for afterwards.
         if (isSamePrice || (transaction.amountSeen ?? 0) > 0) return reviewed;
         await this.cancel(account, open);
@@ -296,7 +295,7 @@ export class CryptoPayments {
     link: string,
   ): Promise<void> {
     const order = await this.orderOf(ctx, payment.orderId);
-    if (String(order.currencyCode) !== payment.currencyCode) {
+    if (order.currencyCode !== payment.currencyCode) {
       throw new NotPlaced(`its currency is ${order.currencyCode} now.`, true);
     }
     if (order.state === 'AddingItems') {

@@ -66,6 +66,7 @@ export function testPurchases(stage: Stage): void {
     expect((await stage.admin.order(orderCode)).state).toBe('PaymentSettled');
   });
 
+  // vendurehq/vendure#2732: a refund does not enter the state in which it begins.
   test('a refund is pending until its coins were sent, and the storefront never sees its link', async () => {
     const customer = await newCart();
     const { paymentId, orderCode } = await customer.pay('crypto');
@@ -127,6 +128,7 @@ export function testPurchases(stage: Stage): void {
     await settled(orderCode);
   });
 
+  // vendurehq/vendure#1330, #1635: an order that waits for a payment must not be stuck, nor closed.
   test('a cancelled payment leaves the order as it is, and the next one settles it', async () => {
     const customer = await newCart();
     const { paymentId, orderCode } = await customer.pay('crypto');
@@ -192,6 +194,7 @@ export function testPurchases(stage: Stage): void {
     await noted(old.orderCode, /24\.5 USD cheaper than what was paid\. Refund the difference/);
   });
 
+  // vendurehq/vendure#2620: a customer could pay twice.
   test('a second payment of a paid order is noted, and never added', async () => {
     const customer = await newCart();
     const { paymentId, orderCode } = await customer.pay('crypto');
