@@ -13,8 +13,17 @@ import { parseSession, sessionIdOf } from './session.js';
 import type { Answer, Shop, Transaction } from './shop.js';
 import { creditedWords, needsAttention, paymentWords, refundWords } from './words.js';
 
-/** Asks the API about a session, and acts on the answer. Safe to call at any time, any number of times. */
-export async function update(container: MedusaContainer, shop: Shop, sessionId: string): Promise<void> {
+/**
+ * Asks the API about a session, and acts on the answer. Safe to call at any time, any number of times.
+ *
+ * @param settles false while Medusa's own route settles it: two at once could undo each other
+ */
+export async function update(
+  container: MedusaContainer,
+  shop: Shop,
+  sessionId: string,
+  settles: boolean,
+): Promise<void> {
   const payments = container.resolve(Modules.PAYMENT);
   const [row] = await payments.listPaymentSessions({ id: [sessionId] }, { relations: ['payment'] });
   const session = parseSession(row?.data);
@@ -23,7 +32,7 @@ export async function update(container: MedusaContainer, shop: Shop, sessionId: 
   if (session.public_key !== shop.options.publicKey) return;
   const answer = await shop.ask(session);
   const isSettled = Boolean(row.payment);
-  if (answer.verification.verified && !isSettled) {
+  if (settles && answer.verification.verified && !isSettled) {
     await processPaymentWorkflow(container).run({
       input: { action: PaymentActions.SUCCESSFUL, data: { session_id: row.id, amount: row.amount } },
     });
@@ -48,7 +57,8 @@ export async function updatePayment(
   const payments = container.resolve(Modules.PAYMENT);
   const [row] = await payments.listPaymentSessions({ id: [sessionId] }, { select: ['id'] });
   if (row === undefined) await tellAboutLost(container, transaction);
-  else await update(container, shop, sessionId);
+  // Medusa settles a session's own payment itself. It knows nothing of further attempts.
+  else await update(container, shop, sessionId, transaction.txRef !== sessionId);
 }
 
 function endOf({ transaction: { status }, verification }: Answer): 'canceled' | 'error' | undefined {
@@ -56,20 +66,22 @@ function endOf({ transaction: { status }, verification }: Answer): 'canceled' | 
   return status === 'cancelled' ? 'canceled' : 'error';
 }
 
+/** Medusa answers some amounts as numbers, and some as objects. */
+const decimal = z.coerce.number();
 const linksSchema = z.array(
   z.object({
     order: z
       .object({
         id: z.string(),
         display_id: z.number(),
-        total: z.number(),
+        total: decimal,
         metadata: z.record(z.string(), z.unknown()).nullable(),
       })
       .nullish(),
     payment_collection: z.object({
       id: z.string(),
-      amount: z.number(),
-      captured_amount: z.number().nullish(),
+      amount: decimal,
+      captured_amount: decimal.nullish(),
     }),
   }),
 );

@@ -4,11 +4,16 @@ import { attacks } from './scenarios/attacks.js';
 import { carts } from './scenarios/carts.js';
 import { failures } from './scenarios/failures.js';
 import { money } from './scenarios/money.js';
+import { provider } from './scenarios/provider.js';
+import { storefront } from './scenarios/storefront.js';
+import { freePort } from './support/processes.js';
 import { startStage, type Stage } from './support/stage.js';
 
 let stage: Stage | undefined;
+let storefrontPort = 0;
 beforeAll(async () => {
-  stage = await startStage();
+  storefrontPort = await freePort();
+  stage = await startStage(`http://127.0.0.1:${storefrontPort}`);
 });
 afterAll(() => stage?.close());
 
@@ -19,6 +24,8 @@ const started = (): Stage => {
 
 describe('money', () => money(started));
 describe('a cart', () => carts(started));
+describe('the provider', () => provider(started));
+describe('the storefront', () => storefront(started, () => storefrontPort));
 describe('somebody who has not paid', () => attacks(started));
 // The last: these start the servers again.
 describe('a failure', () => failures(started));

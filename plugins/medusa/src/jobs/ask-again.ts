@@ -66,7 +66,7 @@ async function askAboutSessions(
     if (rows.length < pageSize) break;
   }
   // Only then: an update changes what the filters find.
-  for (const id of ids) await trying(container, () => update(container, shop, id));
+  for (const id of ids) await trying(container, () => update(container, shop, id, true));
 }
 
 async function askAboutRefunds(container: MedusaContainer, shop: Shop): Promise<void> {

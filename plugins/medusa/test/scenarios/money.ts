@@ -31,7 +31,10 @@ export function money(stage: () => Stage): void {
     );
     await eventually(
       () => orderOf(stage(), id),
-      (order) => expectPaid(order, 50),
+      (order) => {
+        expectPaid(order, 50);
+        expect(order.metadata?.['crypto_payment']).toMatch(/^Paid with .* USDT\.$/);
+      },
     );
     expect((await complete(stage(), cart)).orderId).toBe(id);
     expect(await ordersOf(stage(), cart)).toEqual([id]);

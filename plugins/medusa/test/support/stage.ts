@@ -60,7 +60,7 @@ export interface Reply {
 const idOf = (name: string) => (body: unknown) =>
   z.object({ [name]: z.object({ id: z.string() }) }).parse(body)[name]?.id ?? '';
 
-export async function startStage(storeCors = 'http://127.0.0.1:1', more: Env = {}): Promise<Stage> {
+export async function startStage(storeCors: string, more: Env = {}): Promise<Stage> {
   const ends: (() => unknown)[] = [];
   const close = async () => {
     for (const end of ends.toReversed()) await end();
