@@ -41,9 +41,9 @@ export function storefront(stage: () => Stage, port: () => number): void {
       const tag = page.locator('crypto-checkout');
       const reach = (status: string) => page.locator(`crypto-checkout[status="${status}"]`).waitFor();
       await reach('choosing-currency');
-      await tag.getByRole('radio', { name: /^USDT/ }).click();
+      await tag.getByRole('radio', { name: /USDT$/ }).click();
       await reach('choosing-network');
-      await tag.getByRole('radio', { name: /^Tron/ }).click();
+      await tag.getByRole('radio', { name: /Tron/ }).click();
       await reach('awaiting-funds');
       const address = async () => ((await tag.locator('[part~="address"]').textContent()) ?? '').trim();
       const before = await address();
