@@ -21,6 +21,9 @@ import { startRelay, type Relay } from './relay.js';
 
 const execute = promisify(execFile);
 
+/** No test stops PostgreSQL, so nothing has to reach a disk. */
+const settingsOfTests = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'jit=off'];
+
 const madeSchema = z.object({
   publicKey: z.string(),
   secretKey: z.string(),
@@ -81,11 +84,9 @@ async function build(
   close: Stage['close'],
 ): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'medusa-test-'));
-  if (process.env['KEEP'] === undefined) ends.push(() => rm(folder, { recursive: true, force: true }));
+  ends.push(() => rm(folder, { recursive: true, force: true }));
   await installPlugin(folder);
-  const postgres = process.env['PREPARED']
-    ? { url: process.env['PREPARED'], stop: async () => undefined }
-    : await startPostgres(['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'jit=off']);
+  const postgres = await startPostgres(settingsOfTests);
   if (!('url' in postgres)) throw new Error(`There is no PostgreSQL: ${postgres.reason}`);
   ends.push(() => postgres.stop());
   const medusaPort = await freePort();
@@ -121,10 +122,8 @@ async function build(
     ...more,
   };
   const login = { email: 'admin@shop.example', password: 'a password of tests' };
-  if (!process.env['PREPARED']) {
-    await runMedusa(['db:migrate'], settings);
-    await runMedusa(['user', '-e', login.email, '-p', login.password], settings);
-  }
+  await runMedusa(['db:migrate'], settings);
+  await runMedusa(['user', '-e', login.email, '-p', login.password], settings);
   const medusa = medusaProcess(medusaPort, settings, folder);
   ends.push(() => medusa.kill());
   await medusa.start(notNow);
