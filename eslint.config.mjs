@@ -230,4 +230,6 @@ export default defineConfig(
       ),
     },
   },
+  // Compiled plug-ins of Medusa.
+  globalIgnores(['**/.medusa/']),
 );
