@@ -41,7 +41,7 @@ export function storefront(stage: () => Stage, port: () => number): void {
       const tag = page.locator('crypto-checkout');
       const reach = (status: string) => page.locator(`crypto-checkout[status="${status}"]`).waitFor();
       await reach('choosing-currency');
-      expect(await page.locator('form').isVisible()).toBe(false);
+      expect(await page.locator('main > form').isVisible()).toBe(false);
       await tag.getByRole('radio', { name: /USDT$/ }).click();
       await reach('choosing-network');
       await tag.getByRole('radio', { name: /Tron/ }).click();
