@@ -109,7 +109,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'Payé\u00a0: {received}',
   log_completed_over: 'Payé\u00a0: {received}, soit {excess} de trop',
   log_completed_late: 'Payé en retard, et accepté\u00a0: {received}',
-  log_accepted: 'Accepté par la boutique\u00a0: {received} sur {amount}',
+  log_accepted: 'La boutique a accepté {received} sur {amount}',
   log_overpaid: '{excess} de trop sont arrivés',
   log_excess_lost: 'L’excédent a quitté le réseau\u00a0: il reste {received}',
   log_expired: 'Temps écoulé\u00a0: rien n’est arrivé',

@@ -28,8 +28,6 @@ const mostADay = 30;
 /** A network that catches up on its own needs nobody. */
 const behindMs = 5 * 60_000;
 
-export type StaffMail = ReturnType<typeof createStaffMail>;
-
 interface Notice extends Scope {
   readonly kind: StaffMailKind;
   /** Only one message of each kind says it to each person. */
