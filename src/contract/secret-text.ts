@@ -7,8 +7,11 @@ export type Secret = 'seed_words' | 'private_key' | 'extended_private_key' | 'ke
 
 /** Longer texts are files, and a pasted secret is near their beginning. */
 const longest = 20_000;
-/** BIP-32's private keys, and those that SLIP-132 registers. */
-const extendedPrivateKey = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{40}/;
+/**
+ * BIP-32's private keys, and those that SLIP-132 registers. Not within other letters and digits: one public key of some ten
+ * thousand has these letters in its middle.
+ */
+const extendedPrivateKey = /(?:^|[^1-9A-HJ-NP-Za-km-z])(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{40}/;
 /**
  * The wallet import format of Bitcoin and Litecoin, and BIP-38's. Addresses and hashes are shorter, so a mistyped one
  * is found too.

@@ -64,6 +64,8 @@ describe('A text that looks like a secret', () => {
     '0x52908400098527886E0F7030069857D2E4169EE7',
     '01J9ZQ5W0A1B2C3D4E5F6G7H8J',
     'ab'.repeat(31),
+    // Its middle looks like the beginning of a private key.
+    'xpub6DKh1LsGhvADa2aJ8S2LRKNmxriUHRb99bVExD7pTHS5D2P7G2KMtpvs2saPfBJoawTq8SrAkSDXnmm5mwHbMATYJxuSdQvbALXudZdNzPq',
     'a note of a few words',
   ])('%s is none', (text) => {
     expect([secretIn(text, 'key'), secretIn(text, 'hash')]).toEqual([undefined, undefined]);
