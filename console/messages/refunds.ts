@@ -34,6 +34,7 @@ export const texts = pick({
     approveText: 'It goes to this address, and cannot be undone:',
     network: 'Network',
     payerGets: 'The payer gets',
+    askedBy: 'Asked for by',
     kind: 'What goes back',
     kinds: {
       excess: 'What is above the price',

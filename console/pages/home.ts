@@ -12,6 +12,7 @@ import { amount, time } from '../format.js';
 import { language } from '../messages/pick.js';
 import { texts } from '../messages/home.js';
 import { page, type View } from '../page.js';
+import { button } from '../ui/button.js';
 import { section } from '../ui/details.js';
 import { teachTag } from '../ui/teach-tag.js';
 
@@ -40,9 +41,40 @@ function render({ attention, volume, today, mine }: Data, view: View): TemplateR
         </ul>`;
   return html`<div class="panels">
     ${section(texts.attention, needed)}
-    ${mine.length > 0 ? section(texts.mine, mineView(mine, view)) : nothing}
+    ${mine.length > 0 ? section(texts.mine, mineView(mine, view)) : nothing} ${passkeyOffer(view)}
     ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today))}
   </div>`;
+}
+
+/** Answered in this window: the session does not know it until the next sign-in. */
+let isPasskeyAnswered = false;
+
+function passkeyOffer(view: View): TemplateResult | typeof nothing {
+  const isOffered =
+    view.session.passkeys === 0 &&
+    view.can('passkeys.create') &&
+    !isPasskeyAnswered &&
+    isSecureContext &&
+    'PublicKeyCredential' in globalThis;
+  if (!isOffered) return nothing;
+  const later = () => {
+    isPasskeyAnswered = true;
+    view.redraw();
+  };
+  return section(
+    texts.passkey,
+    html`<p>${texts.passkeyText}</p>
+      <div class="actions">
+        ${button(view, {
+          ...{ text: texts.passkeyAdd, permission: 'passkeys.create', kind: 'main' },
+          async run() {
+            const { add } = await import('./passkey-parts.js');
+            if (await add(view)) later();
+          },
+        })}
+        <button @click=${later}>${texts.passkeyLater}</button>
+      </div>`,
+  );
 }
 
 function attentionView({ code, count, list }: Attention, view: View): TemplateResult {

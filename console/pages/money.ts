@@ -68,8 +68,20 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
     totalBalance !== 0 || availableBalance !== 0;
   const held = all.filter((one) => isHeld(one) || one.isSuspended);
   const others = all.filter((one) => !held.includes(one)).map(({ currency }) => currency);
-  const places = ({ currency, networks = [] }: Balance) =>
-    networks.map((one) => html`<div>${one.network}: ${amount(one.amount, currency)}</div>`);
+  const part =
+    (name: 'reservedBalance' | 'unsettledBalance' | 'networkCharges') =>
+    ({ currency, ...one }: Balance) =>
+      amount(one[name] ?? 0, currency);
+  const places = ({ currency, networks = [] }: Balance) => {
+    const most = Math.max(Number.MIN_VALUE, ...networks.map((one) => one.amount));
+    return networks.map(
+      (one) =>
+        html`<div class="place">
+          ${one.network}: ${amount(one.amount, currency)}
+          <progress max=${most} value=${Math.max(one.amount, 0)} aria-hidden="true"></progress>
+        </div>`,
+    );
+  };
   return section(
     texts.balances,
     held.length === 0
@@ -89,12 +101,11 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
                 kind: 'money',
                 cell: ({ availableBalance, currency }) => amount(availableBalance, currency),
               },
-              {
-                label: texts.reserved,
-                kind: 'money',
-                cell: ({ availableBalance, totalBalance, currency }) =>
-                  amount(Math.round((totalBalance - availableBalance) * 1e8) / 1e8, currency),
-              },
+              { label: texts.reserved, kind: 'money', cell: part('reservedBalance') },
+              { label: texts.unsettled, kind: 'money', cell: part('unsettledBalance') },
+              ...(held.some(({ networkCharges = 0 }) => networkCharges !== 0)
+                ? [{ label: texts.charges, kind: 'money' as const, cell: part('networkCharges') }]
+                : []),
               {
                 label: texts.total,
                 kind: 'money',
@@ -104,7 +115,9 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
             ],
             empty: '',
           })}
-          <p><small>${others.length > 0 ? texts.others(others.join(', ')) : nothing}</small></p>`,
+          <p>
+            <small>${texts.sum} ${others.length > 0 ? texts.others(others.join(', ')) : nothing}</small>
+          </p>`,
     html`<a class="button" href=${view.link('sweeps')}>${texts.sweeps}</a>`,
   );
 }

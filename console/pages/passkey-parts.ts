@@ -40,15 +40,17 @@ export function passkeySection(passkeys: readonly Passkey[], view: View): Templa
   );
 }
 
-async function add(view: View): Promise<void> {
+/** Asks for a name, then has the browser make the passkey. @returns true if it is there */
+export async function add(view: View): Promise<boolean> {
   const values = await view.ask({
     title: texts.addTitle,
     text: texts.addText,
     fields: [{ name: 'name', label: texts.name, isRequired: true, value: texts.suggested }],
     action: texts.add,
   });
-  if (!values) return;
-  await view.act(() => addPasskey(view.api, (values['name'] ?? '').slice(0, 60)), texts.added);
+  if (!values) return false;
+  const name = (values['name'] ?? '').slice(0, 60);
+  return (await view.act(async () => (await addPasskey(view.api, name), true), texts.added)) === true;
 }
 
 async function remove({ id, name }: Passkey, view: View): Promise<void> {

@@ -129,6 +129,7 @@ async function approve(one: Refund, view: View): Promise<void> {
         [texts.kind, texts.kinds[one.kind]],
         [texts.reason, one.reason],
         [texts.order, one.txRef],
+        [texts.askedBy, one.createdBy],
       ])}
       ${one.feeKept > 0 ? html`<p>${texts.approveFee(amount(one.feeKept, one.currency))}</p>` : nothing}
       <p class=${sameWallet ? 'calm' : 'story'}>

@@ -11,6 +11,12 @@ const balance = z.object({
   /** The available balance, funds reserved by transfers, and unsettled funds. Negative if more is owed. */
   totalBalance: z.number(),
   isSuspended: z.boolean(),
+  /** Reserved by transfers. This and the next two are parts of the total, each absent if it is 0. */
+  reservedBalance: z.optional(z.number()),
+  /** Received and not settled yet, less debts. */
+  unsettledBalance: z.optional(z.number()),
+  /** Charged by networks for transfers, and covered by no fee: it was credited, and cannot be transferred. */
+  networkCharges: z.optional(z.number()),
   /** Coins per network, without those that transfers have reserved; absent if there are none. */
   networks: z.optional(z.array(z.object({ network: z.string(), amount: z.number() }))),
 });

@@ -65,6 +65,8 @@ const refund = z.object({
   explorerUrl: z.string(),
   /** `payment_completed` if it was cancelled because the rest of the payment came; null otherwise. */
   cancelReason: z.nullable(z.literal('payment_completed')),
+  /** The author: a key, `operator`, or somebody of the team: by e-mail address where refunds are listed or retrieved, by id elsewhere. */
+  createdBy: z.string(),
   /** Until when the payer can give an address. */
   expiresAt: timestamp,
   createdAt: timestamp,
@@ -212,6 +214,7 @@ const sampleRefund = {
   txHash: null,
   explorerUrl: '',
   cancelReason: null,
+  createdBy: 'secret key sk_live_…7Qx2',
   expiresAt: '2026-01-31T00:00:00.000Z',
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',

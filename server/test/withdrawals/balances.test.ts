@@ -60,7 +60,9 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     await merchant.send(address, 2.5);
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });
     await merchant.mine(2);
-    expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 2.5 });
+    expect(await merchant.balance()).toMatchObject({
+      ...{ availableBalance: 0, unsettledBalance: 2.5, totalBalance: 2.5 },
+    });
     await merchant.sandbox('clock', { advanceSeconds: 1801 });
     expect(await merchant.balance()).toMatchObject({ availableBalance: 2.475, totalBalance: 2.475 });
   });
@@ -68,7 +70,9 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
   it('include what a transfer holds in the total until it is sent', async () => {
     await merchant.fund({ amount: 20 });
     const { body } = await merchant.transfer({ amount: 5 });
-    expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 19.8 });
+    expect(await merchant.balance()).toMatchObject({
+      ...{ availableBalance: 14.6, reservedBalance: 5.2, totalBalance: 19.8 },
+    });
     await merchant.until(String(body.data['id']), 'success');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 14.6 });
   });

@@ -163,7 +163,7 @@ export function createAuditLog(
       return { rows: await named(reader, rows), total };
     },
 
-    /** The form in which the log shows these actors, as `storedActor` wrote them. */
+    /** The form in which the log shows these actors, as `storedActor` or `makerOf` wrote them. */
     async describeActors(reader: Reader, actors: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const nameOf = await readNames(reader, actors.flatMap(idsIn));
       return new Map(actors.map((actor) => [actor, describeActor(actor, nameOf)]));
@@ -190,21 +190,22 @@ export function storedActor(actor: AuditActor): string {
 
 function readActor(stored: string) {
   const [, role, id, requestId] =
-    /^(owner|manager|support|accountant) (\S+), request (\S+)$/.exec(stored) ?? [];
-  return role === undefined || id === undefined || requestId === undefined
-    ? undefined
-    : { role, id, requestId };
+    /^(owner|manager|support|accountant) ([^\s,]+)(?:, request (\S+))?$/.exec(stored) ?? [];
+  return role === undefined || id === undefined ? undefined : { role, id, requestId };
 }
 
 function idsIn(stored: string): string[] {
   const actor = readActor(stored);
-  return actor ? [actor.id, requestKey(actor.id, actor.requestId)] : [];
+  if (!actor) return [];
+  const { id, requestId } = actor;
+  return requestId === undefined ? [id] : [id, requestKey(id, requestId)];
 }
 
 function describeActor(stored: string, nameOf: NameOf): string {
   const actor = readActor(stored);
   if (!actor) return stored;
   const { role, id, requestId } = actor;
+  if (requestId === undefined) return `${nameOf(id) ?? 'erased person'}, ${role}`;
   const address = nameOf(requestKey(id, requestId));
   const where = address === undefined ? '' : `, from ${address}`;
   return `${nameOf(id) ?? 'erased person'}, ${role} ${id}${where}, request ${requestId}`;

@@ -60,12 +60,16 @@ export function createBalances({ database, clock, currencies, ledger }: Withdraw
           const places = [...networks].filter(([, units]) => units !== 0n);
           // If the merchant pays no fee, no income covers what networks charged: those coins are gone.
           const isShort = currency.type === 'crypto' && coins < available;
+          const charges = isShort ? available - coins : 0n;
           return {
             mode,
             currency: currency.code,
-            availableBalance: unitsToNumber(isShort ? coins : available, currency),
+            availableBalance: unitsToNumber(available - charges, currency),
             totalBalance: unitsToNumber(available + reserved + unallocated, currency),
             isSuspended: suspended.has(currency.code),
+            ...(reserved !== 0n && { reservedBalance: unitsToNumber(reserved, currency) }),
+            ...(unallocated !== 0n && { unsettledBalance: unitsToNumber(unallocated, currency) }),
+            ...(charges !== 0n && { networkCharges: unitsToNumber(charges, currency) }),
             ...(places.length > 0 && {
               networks: places.map(([network, units]) => ({
                 network,

@@ -51,7 +51,14 @@ export function createRefunds(deps: RefundsDeps) {
       database.reader,
       rows.map((row) => row.payment_id),
     );
-    return rows.map((row) => viewRefund(row, references.get(row.payment_id) ?? '', currencies));
+    const makers = await auditLog.describeActors(
+      database.reader,
+      rows.map((row) => row.created_by),
+    );
+    return rows.map((row) => ({
+      ...viewRefund(row, references.get(row.payment_id) ?? '', currencies),
+      createdBy: makers.get(row.created_by) ?? row.created_by,
+    }));
   }
 
   /** The amount that a refund of a locked payment gives back, and its coins. */

@@ -35,6 +35,7 @@ export function viewRefund(row: RefundRow, txRef: string, currencies: Currencies
     transferId: row.transfer_id,
     ...viewTransaction(row, currencies),
     cancelReason: row.cancel_reason,
+    createdBy: row.created_by,
     expiresAt: isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
