@@ -59,6 +59,7 @@ export const linkTables = {
     since,
   )
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('customer', ['customer_id'], { where: sql`customer_id is not null` })
     .index('due', ['merchant_id', 'mode', 'due_at'], {
       where: sql`customer_id is not null and due_at is not null`,
     }),

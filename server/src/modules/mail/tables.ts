@@ -57,6 +57,7 @@ export const mailTables = {
     .index('ended', ['created_at'], { where: sql`due_at is null` })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('payment', ['payment_id'])
+    .index('customer', ['customer_id'], { where: sql`customer_id is not null` })
     .index('person', ['person_id', 'kind', 'created_at']),
 
   /** The messages that a merchant has sent to its payers. Without a row, none. */
