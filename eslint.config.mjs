@@ -96,7 +96,16 @@ const notInstalled = (existsSync(plugins) ? readdirSync(plugins) : [])
 
 export default defineConfig(
   // The examples have their own tools, and the types name frameworks that are installed only there.
-  globalIgnores(['**/dist/', '**/.medusa/', 'coverage/', 'data/', '.tmp/', 'examples/', 'types/', ...notInstalled]),
+  globalIgnores([
+    '**/dist/',
+    '**/.medusa/',
+    'coverage/',
+    'data/',
+    '.tmp/',
+    'examples/',
+    'types/',
+    ...notInstalled,
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   eslint.configs.recommended,
   {

@@ -21,7 +21,7 @@ const help = `Installs the plug-ins in plugins/ with the packages of the last bu
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'plugins');
 const widget = join(root, 'server/dist/crypto-checkout.tgz');
-const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--loglevel=error'];
+const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
 
 /** @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Counts */
 

@@ -223,6 +223,12 @@ const refusals: Refusals = {
       return without('any', () => send('POST', `/v1/payments/${id}/refunds`, { kind: 'full' }));
     },
   },
+  'refunds.quote': {
+    async rate_unavailable({ records, send, without }) {
+      const id = await records.paidPayment('ethereum');
+      return without('any', () => send('GET', `/v1/payments/${id}/refunds/quotes`));
+    },
+  },
   'refunds.approve': {
     invalid_state: async ({ records, send }) =>
       send('POST', `/v1/refunds/${(await records.refund()).id}/approve`),
@@ -266,6 +272,10 @@ const refusals: Refusals = {
       await send('POST', `/v1/refunds/${id}/approve`);
       return send('POST', '/v1/refund-claims/address', { token, address: records.evmAddress() });
     },
+  },
+  'transactions.accept': {
+    invalid_state: async ({ records, send }) =>
+      send('POST', `/v1/transactions/${await records.paidPayment()}/accept`, { amount: 1, note: 'Enough' }),
   },
   'transactions.resendWebhook': {
     webhook_not_configured: async ({ records, send }) =>

@@ -824,6 +824,7 @@ export const testSpecification = (engine: TestEngine): unknown =>
         const added = [
           'GET /v1/transactions/{transaction_id}/receipts',
           'GET /v1/payments/{payment_id}/transfers/{hash}',
+          'POST /v1/transactions/{transaction_id}/accept',
           ...routesOf({ refunds, refundClaims, webhooks, home, books, links }),
         ];
         expect([...asserted, ...added].sort()).toEqual(declared.sort());

@@ -149,7 +149,7 @@ async function untranslated(page: Page): Promise<string[]> {
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (
         !node.parentElement?.closest(
-          'script, style, code, pre, time, noscript, crypto-checkout, [name=locale]',
+          'script, style, code, pre, time, noscript, crypto-checkout, [name=locale], [name=language]',
         )
       ) {
         found.push(node.textContent ?? '');

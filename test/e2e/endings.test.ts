@@ -1,4 +1,4 @@
-/** Ways a payment can end besides plain success, on the demo page. `demo-endings.long.test.ts` has more of them. */
+/** Ways a payment can end besides plain success, on the demo page. `demo-endings.soak.test.ts` has more of them. */
 import { expect, test } from 'vitest';
 import { checkoutOn, orderAt, shopOn } from './checkout.js';
 import { newestState, testEndings } from './endings.js';

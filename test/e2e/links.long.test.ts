@@ -72,7 +72,7 @@ test(
     await dialog.getByRole('spinbutton', { name: /^Price/ }).fill('12.50');
     await dialog.getByLabel('Most at once').fill('3');
     await dialog.getByLabel('Stock').fill('2');
-    await dialog.getByLabel('E-mail').selectOption('required');
+    await dialog.locator('select[name=ask-email]').selectOption('required');
     await dialog.getByLabel('Fields of your own').fill('Size *\nDelivery day');
     await dialog.getByLabel('Text after payment').fill('See you on Saturday!');
     await inspect(page, 'console-link-form');

@@ -1,12 +1,18 @@
-/** A sale without code: a link is paid by a stranger, who gets mail, asks for too much back by its link, and gets it. */
+/**
+ * A sale without code: the shop chooses its e-mail and makes a link in the console. A stranger on a phone pays it with too much,
+ * gets mail, and gets the excess back by the link in it; the owner gets mail about what waits.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
+import { texts } from '../../console/messages/mail.js';
 import { openSink, type Letter, type Sink } from '../../server/test/support/mail-sink.js';
 import { checkoutOn } from './checkout.js';
 import { enter, heading, press } from './claim-page.js';
-import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { runCommand } from './deposit-keys.js';
+import { signInAs } from './staff.js';
 import { useStage } from './stage.js';
 
 let directory: string;
@@ -39,15 +45,37 @@ const letter = async (subject: RegExp): Promise<Letter> => {
   return found;
 };
 
+/** Ticks kinds of messages in the console's settings, and reads them again. */
+async function chooseMail(page: Page, title: string, kinds: readonly string[]): Promise<void> {
+  const open = async () => {
+    await page.goto(`${new URL(page.url()).origin}/console/test/settings`);
+    const section = page.locator('section.panel', { has: page.getByRole('heading', { name: title }) });
+    await section.waitFor();
+    return section;
+  };
+  const section = await open();
+  for (const kind of kinds) await section.getByLabel(kind, { exact: true }).check();
+  await section.getByRole('button', { name: 'Save the choice' }).click();
+  await page.getByText('Saved').first().waitFor();
+  const again = await open();
+  for (const kind of kinds)
+    expect(await again.getByLabel(kind, { exact: true }).isChecked(), kind).toBe(true);
+}
+
 test('a link is paid with too much, and the excess goes back by the link in the payer’s mail', async () => {
-  const merchant = ['--merchant', await merchantIdOf(env())];
-  await runCommand(env(), 'mail', 'choose', ...merchant, '--kinds', 'all');
-  const { data: link } = await stage.merchant.links.create({
-    body: {
-      ...{ title: 'Workshop', amount: 20, baseCurrency: 'USD' },
-      fields: [{ name: 'email', isRequired: true }],
-    },
-  });
+  const owner = await signInAs('owner', stage, env());
+  await chooseMail(owner, 'E-mail to payers', Object.values(texts.payerKinds));
+  await chooseMail(owner, 'E-mail to you', [texts.staffKinds.needsPerson, texts.staffKinds.refundToApprove]);
+  await owner.getByRole('link', { name: 'Payment links' }).first().click();
+  await owner.getByRole('button', { name: 'New payment link…' }).click();
+  const dialog = owner.getByRole('dialog');
+  await dialog.getByLabel('Title').fill('Workshop');
+  await dialog.getByRole('spinbutton', { name: /^Price/ }).fill('20');
+  await dialog.locator('select[name=ask-email]').selectOption('required');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await owner.getByRole('heading', { name: 'Workshop', level: 1 }).waitFor();
+  const [link] = (await stage.merchant.links.list({})).data;
+  if (!link) throw new Error('The link was made a moment ago');
   const context = await stage.browser.newContext({ viewport: { width: 390, height: 800 }, locale: 'en-GB' });
   const phone = await stage.page({ context, expectedErrors: /40[09]/ });
   await phone.goto(link.url);
@@ -61,6 +89,8 @@ test('a link is paid with too much, and the excess goes back by the link in the 
   const over = await letter(/paid more than was due/);
   expect(over.recipients).toEqual(['ada@example.com']);
   expect(over.text).toContain('25.00 USDT arrived');
+  const waiting = await letter(/needs a person/i);
+  expect(waiting.recipients).toEqual(['owner@shop.example']);
 
   const { data: refund } = await stage.merchant.refunds.create({
     params: { payment_id: id },

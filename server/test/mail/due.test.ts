@@ -3,7 +3,7 @@ import type { Link } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { links } from '../../src/modules/links/module.js';
 import { mail } from '../../src/modules/mail/module.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { press } from '../support/link-page.js';
 import { openSink, type Letter, type Sink } from '../support/mail-sink.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const day = 86_400;
 const dayMs = day * 1000;
 
-describe.each(engines)('Money that is due, on $name', (engine) => {
+describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
   let server: TestServer;
   let other: TestServer | undefined;
   let merchant: MerchantFixture;

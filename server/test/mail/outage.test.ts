@@ -1,7 +1,7 @@
 /** A mail server that is down for a day: all messages come once it is back, in their order. On both engines. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mail } from '../../src/modules/mail/module.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openSink, type Sink } from '../support/mail-sink.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.js';
 const { signal } = new AbortController();
 const minuteMs = 60_000;
 
-describe.each(engines)('Outages of mail, on $name', (engine) => {
+describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let sink: Sink;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mail } from '../../src/modules/mail/module.js';
 import { openBrowser, invite, signIn, type TestBrowser } from '../support/browser.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { openSink, type Letter, type Sink } from '../support/mail-sink.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -13,7 +13,7 @@ import { startServer, type TestServer } from '../support/server.js';
 const { signal } = new AbortController();
 const own = '/console/api/mail/own';
 
-describe.each(engines)('Messages to a team, on $name', (engine) => {
+describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let sink: Sink;

@@ -129,7 +129,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
     expect(await keys.authenticate(given.secretKey)).toBeUndefined();
   });
 
-  // Waiting for SQLite's lock blocks the whole process, so main.test.ts tests this with several processes.
+  // Waiting for SQLite's lock blocks the whole process, so main.long.test.ts tests this with several processes.
   if (engine.name === 'PostgreSQL')
     it('are created once even if several servers start at once', async () => {
       const others = await Promise.all([openDatabase(testDatabase.url), openDatabase(testDatabase.url)]);

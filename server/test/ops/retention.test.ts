@@ -40,7 +40,7 @@ const texts: readonly (readonly [file: string, text: string])[] = [
   ['docs/api-decisions.md', 'is remembered for {reply}.'],
   ['docs/api-decisions.md', 'is remembered for {payersReply}, and its reply is not stored'],
   ['src/contract/refunds.ts', 'which is valid for {refund}.'],
-  ['src/contract/console.ts', 'It works once, for {signIn}.'],
+  ['src/contract/console-people.ts', 'It works once, for {signIn}.'],
   ['src/contract/console-settings.ts', 'For {secret}, events are signed with the previous one too.'],
   ['console/messages/settings.ts', 'It signs in once, within {signIn}.'],
   ['console/messages/settings.ts', 'ends after {signIn}.'],

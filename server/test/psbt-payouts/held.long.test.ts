@@ -5,7 +5,7 @@
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from './fixture.js';
 
@@ -21,7 +21,7 @@ const takenBack = /has reverted deposits that would have paid it: it takes .* LT
 const notDue =
   'The network reverted the coins that this refund would give back. Wait for them, or fail its transfer';
 
-describe.skipIf(!hasLitecoind).each(engines)('Payouts by PSBT that must wait, on $name', (engine) => {
+describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wait, on $name', (engine) => {
   let node: LitecoinNode;
   let proxy: NodeProxy;
   let shop: PayoutShop;

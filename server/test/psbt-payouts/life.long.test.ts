@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
 import { fromUnits } from 'crypto-checkout/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
 
@@ -14,7 +14,7 @@ import { network, openPayoutShop, type PayoutMerchant, type PayoutShop, type Sho
 const elsewhereTo = { amount: '0.1', to: 'rltc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnmxrc5' };
 
 // A node for each engine: empty blocks can only be made below the height at which MWEB begins.
-describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (engine) => {
+describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name', (engine) => {
   let node: LitecoinNode;
   let shop: PayoutShop;
   beforeAll(async () => {

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from '../treasury/treasury-fixture.js';
 
@@ -32,7 +32,7 @@ interface Call {
   readonly data: string;
 }
 
-describe.each(engines)('An approved refund, on $name', (engine) => {
+describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
   let anvil: Anvil;
   let fixture: TreasuryFixture;
   let owner: TestBrowser;

@@ -1,7 +1,7 @@
 /**
  * Runs the built command line in a second process, as an operator does. It cannot run in this one: SQLite blocks the event
  * loop while it waits for a lock, so a server in the same process could never release it. Starting Node for every command
- * would cost half a second each, so one process per test file runs them all; `main.test.ts` tests the real program.
+ * would cost half a second each, so one process per test file runs them all; `main.long.test.ts` tests the real program.
  */
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

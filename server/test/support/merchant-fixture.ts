@@ -61,14 +61,15 @@ export function openMerchant(server: TestServer) {
   async function choose(
     id: string,
     { currency = 'USDT', network = 'tron' }: Coin = {},
-    key = server.secretKey,
+    key?: string,
   ): Promise<LockedPayment> {
     const path = `/v1/payments/${id}/currency`;
-    await ask('PATCH', `${path}/set/${currency}/${network}`, { key });
+    const options = key === undefined ? {} : { key };
+    await ask('PATCH', `${path}/set/${currency}/${network}`, options);
     const { addressInformation, amount } = await ask<{
       addressInformation: { address: string };
       amount: number;
-    }>('PATCH', `${path}/lock`, { key });
+    }>('PATCH', `${path}/lock`, options);
     return { id, address: addressInformation.address, amount };
   }
 

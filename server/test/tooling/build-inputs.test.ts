@@ -13,14 +13,14 @@ import { contextFiles } from './image.js';
 const root = resolve(import.meta.dirname, '../../..');
 const read = (name: string) => readFileSync(resolve(root, name), 'utf8');
 const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
-/** Folders at the top with code of ours. `examples` has tools of its own, and `types` is checked with them. */
+/** Folders at the top with code of ours. `examples` and `plugins` have tools of their own, and `types` is checked with them. */
 const folders = [
   ...new Set(
     tracked
       .filter((file) => /\.(ts|mjs)$/.test(file) && file.includes('/'))
       .map((file) => file.split('/')[0] ?? ''),
   ),
-].filter((folder) => !['examples', 'types'].includes(folder));
+].filter((folder) => !['examples', 'plugins', 'types'].includes(folder));
 /** Those with a Vite build of their own. */
 const built = tracked.flatMap((file) => /^(\w+)\/vite\.config\.ts$/.exec(file)?.[1] ?? []);
 

@@ -216,7 +216,8 @@ describe('The product', () => {
       expect(names.slice(0, names.indexOf(name)), name).toEqual(expect.arrayContaining([...requires]));
   });
 
-  it.each(modules.map(({ name }) => [name, goingWith(name)] as const))(
+  // Several at a time: one after the other, this file would be the last to end, on one core.
+  it.concurrent.each(modules.map(({ name }) => [name, goingWith(name)] as const))(
     'works without %s, and nothing of it is left, nor of modules that require it',
     async (name, gone) => {
       const folder = await build(
@@ -272,7 +273,7 @@ describe('The product', () => {
     limitMs,
   );
 
-  it(
+  it.concurrent(
     'works without any module: the core keeps the specification',
     async () => {
       const names = modules.map(({ name }) => name);

@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../src/database.js';
 import { call } from './support/call.js';
 import { runCommandLine } from './support/command-line.js';
-import { enginesOfTurn } from './support/engines.js';
+import { engines } from './support/engines.js';
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
@@ -88,7 +88,7 @@ async function expectChangedKeys(url: string, databaseUrl: string): Promise<void
   await expect.poll(status, { timeout: 6000, interval: 200 }).toBe(401);
 }
 
-describe.each(enginesOfTurn)('On $name, the server', (engine) => {
+describe.each(engines)('On $name, the server', (engine) => {
   it('prints the keys of its first account only once, accepts new ones at once and revoked ones for at most 5 s, and exits with 0', async () => {
     const database = await engine.createEmpty();
     const first = run({ DATABASE_URL: database.url });
@@ -193,7 +193,7 @@ describe('The server refuses to start', () => {
     expect(stderr).not.toContain('{');
   });
 
-  it.each(enginesOfTurn)(
+  it.each(engines)(
     'on a database that a newer release migrated, like the command line: $name',
     async (engine) => {
       const database = await engine.create();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { csvLine } from 'crypto-checkout/contract';
-import { enginesOfTurn } from '../support/engines.js';
+import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -33,7 +33,7 @@ function parseCsv(text: string): string[][] {
   return rows.slice(0, -1);
 }
 
-describe.each(enginesOfTurn)('on $name', (engine) => {
+describe.each(engines)('on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let records: Records;

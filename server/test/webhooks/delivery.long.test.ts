@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { newId } from '../../src/core/shared/ids.js';
 import { prune } from '../../src/core/ops/prune.js';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { engines } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 import { clockAt } from '../support/clock.js';
@@ -21,7 +21,7 @@ interface FormerSecret {
   readonly until: number;
 }
 
-describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
+describe.each(engines)('webhooks, on $name', (engine) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop({ engine, overrides: { webhooks: { timeoutMs } } });
@@ -416,7 +416,7 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
   });
 });
 
-describe.each(enginesOfTurn)('many receivers that hang at once, on $name', (engine) => {
+describe.each(engines)('many receivers that hang at once, on $name', (engine) => {
   it('leave capacity for the others', async () => {
     // No attempt ends, and so frees capacity, before the others have arrived.
     const shop = await openShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
@@ -433,7 +433,7 @@ describe.each(enginesOfTurn)('many receivers that hang at once, on $name', (engi
   });
 });
 
-describe.each(enginesOfTurn)('a server that is shutting down, on $name', (engine) => {
+describe.each(engines)('a server that is shutting down, on $name', (engine) => {
   it('gives deliveries a moment, then leaves them to be retried', async () => {
     const receiver = await startReceiver();
     const shop = await openShop({ engine });
