@@ -48,7 +48,8 @@ export function attacks(stage: () => Stage): void {
     await deliver(medusa.url, { ...genuine, headers: { 'content-type': 'application/json' } });
     await eventually(
       () => readFile(join(stage().folder, 'medusa.log'), 'utf8'),
-      (log) => expect(log.split('webhook refused').length - 1).toBe(4),
+      // Medusa may ask more than once.
+      (log) => expect(log.split('webhook refused').length - 1).toBeGreaterThanOrEqual(4),
     );
     const open = await orderOf(stage(), orderId);
     expect(open.summary.paid_total).toBe(0);
