@@ -42,7 +42,8 @@ export function createAcceptPayment(deps: PaymentsDeps, reader: PaymentReader, u
     }
     const currency = currencies.known(row.currency);
     const seen = formatUnits(received, currency);
-    if (Number(seen) !== Number(amount)) {
+    // Both are written without trailing zeros, and `seen` as the record shows it.
+    if (seen !== amount) {
       throw invalidState(`${seen} ${currency.code} were received, not ${amount}. Look at the payment again`);
     }
     const accepted = { accepted_at: now, accepted_amount: received };
