@@ -38,6 +38,12 @@ export function attacks(stage: () => Stage): void {
       body: { amount: '50.00', baseCurrency: 'EUR', txRef: session.id },
     });
     await pay(stage(), us, stolen.data.payment.id);
+    // Events about no payment, such as the end of a transfer of another test, are refused too.
+    const refusals = async () => {
+      const log = await readFile(join(stage().folder, 'medusa.log'), 'utf8');
+      return [...log.matchAll(/webhook refused\. (?!\S+ is about no payment)/g)].length;
+    };
+    const before = await refusals();
     const changed = Buffer.from(genuine.body.toString().replace('payment.success', 'payment.overpaid'));
     await deliver(medusa.url, { ...genuine, body: changed });
     await deliver(medusa.url, { ...genuine, path: genuine.path.replace('_eu', '_us') });
@@ -46,11 +52,7 @@ export function attacks(stage: () => Stage): void {
       headers: { ...genuine.headers, 'webhook-signature': 'v1,AAAA' },
     });
     await deliver(medusa.url, { ...genuine, headers: { 'content-type': 'application/json' } });
-    await eventually(
-      () => readFile(join(stage().folder, 'medusa.log'), 'utf8'),
-      // Medusa may ask more than once.
-      (log) => expect(log.split('webhook refused').length - 1).toBeGreaterThanOrEqual(4),
-    );
+    await eventually(refusals, (count) => expect(count).toBe(before + 4));
     const open = await orderOf(stage(), orderId);
     expect(open.summary.paid_total).toBe(0);
     expect(open.payment_collections[0]?.payments).toEqual([]);
