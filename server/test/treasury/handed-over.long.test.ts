@@ -1,4 +1,4 @@
-/** Transfers that a treasury's wallet was given, on PostgreSQL; `handed-over.test.ts` has it on SQLite. */
+/** Transfers that a treasury's wallet was given, on PostgreSQL; `handed-over-sqlite.long.test.ts` has it on SQLite. */
 import { lastEngine } from '../support/engines.js';
 import { testHandedOver } from './handed-over.js';
 

@@ -1,4 +1,4 @@
-/** The money of a treasury on the books, on PostgreSQL; `watcher.test.ts` has it on SQLite. */
+/** The money of a treasury on the books, on PostgreSQL; `watcher-sqlite.long.test.ts` has it on SQLite. */
 import { lastEngine } from '../support/engines.js';
 import { testWatcher } from './watcher.js';
 
