@@ -101,10 +101,10 @@ async function placeOrder({ id }) {
   const { type, order, error } = await store(`/carts/${id}/complete`, {});
   if (type !== 'order') throw new Error(error.message);
   localStorage.removeItem(cartKey);
-  const line = document.createElement('p');
+  // Both events can ask at the same time: Medusa answers both with the same order.
+  const line = section.querySelector('[data-order]') ?? section.appendChild(document.createElement('p'));
   line.dataset.order = order.id;
   line.textContent = `Thank you. Your order is #${order.display_id}.`;
-  section.append(line);
 }
 
 form.addEventListener('submit', (event) => {
