@@ -23,8 +23,6 @@ const madeAtRunTime = [
   'server/src/modules/networks/check-nodes.ts: new RegExp(`^${subject}`)',
   // An e-mail address with its special characters escaped, plain and as part of a URL.
   "server/src/modules/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
-  // The code of this repository's guides, once at the start.
-  "server/src/modules/docs-site/highlight.ts: new RegExp(form, 'gm')",
   // The path of the console's live changes, and nothing that is repeated.
   'server/src/modules/console/http/change-stream.ts: new RegExp(`^${changesPath}/(test|live)$`)',
 ];

@@ -62,11 +62,18 @@ it('no parameter that takes a number is called text', () => {
 describe('the pages', () => {
   const pages = docsPages('https://shop.example/pay', { version: '1.0.0', directory: '/nowhere' }, product);
   const rendered = new Map(pages.map((page) => [page.path, docsFrame(page, pages).text]));
-  const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+  const entities: Readonly<Record<string, string>> = {
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    '#39': "'",
+    '#x27': "'",
+    amp: '&',
+  };
   const textOf = (markup: string) =>
     markup
       .replace(/<[^>]+>/g, '')
-      .replace(/&(lt|gt|quot|#39|amp);/g, (whole, name: string) => entities[name] ?? whole);
+      .replace(/&(lt|gt|quot|#39|#x27|amp);/g, (whole, name: string) => entities[name] ?? whole);
   const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
   it('are all guides of docs/, start first, then the API', async () => {
@@ -125,8 +132,8 @@ describe('the pages', () => {
 
   it('colour code, and leave its text as it is', () => {
     const page = rendered.get('docs/create-a-payment') ?? '';
-    expect(page).toContain('<span class="k">import</span>');
-    expect(page).toContain('<span class="k">def</span>');
+    expect(page).toContain('<span class="hljs-keyword">import</span>');
+    expect(page).toContain('<span class="hljs-keyword">def</span>');
     const source = readFileSync(new URL('../../../docs/create-a-payment.md', import.meta.url), 'utf8');
     const written = [...source.matchAll(/^```(?:sh|js|python|php)\n([^]*?)^```/gm)].map(([, code]) => code);
     const shown = [...page.matchAll(/<pre><code>([^]*?)<\/code>/g)].map(([, code = '']) => textOf(code));
