@@ -143,10 +143,6 @@ const variables = {
   DATA_KEY_FILE: path(
     'File with the keys that encrypt webhook secrets in the database, in base64, one a line: the first encrypts, all decrypt; see docs/operations.md',
   ),
-  GAS_KEY_FILE: path(
-    'Encrypted keystore (V3) of the key that pays gas for scheduled sweeps; see docs/treasury.md',
-  ),
-  GAS_KEY_PASSWORD_FILE: path('File with the password of GAS_KEY_FILE'),
   PAYMENT_CHOOSE_SECONDS: integer('Time that the customer has to choose a currency', 86_400),
   PAYMENT_PAY_SECONDS: integer('Time that the customer has to pay, once the currency is locked', 1800),
   RATES_FILE: path('JSON file of exchange rates, instead of the bundled one'),
@@ -307,7 +303,6 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     /** Variables that are none of ours, and are written almost like one: a sentence about each. */
     misspelt: misspelt.map(({ given, meant }) => `${given} is not a setting. Did you mean ${meant}?`),
     dataKeys: data.DATA_KEY_FILE === undefined ? noDataKeys : readDataKeys(data.DATA_KEY_FILE),
-    gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     rateSources: data.RATES,
@@ -432,12 +427,6 @@ function readDataKeys(path: string): DataKeys {
   } catch (error) {
     throw new ConfigError(`DATA_KEY_FILE: ${errorMessage(error)}`, { cause: error });
   }
-}
-
-function gasKeyOf(file: string | undefined, passwordFile: string | undefined) {
-  if (file === undefined && passwordFile === undefined) return undefined;
-  if (file !== undefined && passwordFile !== undefined) return { file, passwordFile };
-  throw new ConfigError('GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: set both or none');
 }
 
 /** The help: two lines per variable, with its name, allowed values, default and purpose. */

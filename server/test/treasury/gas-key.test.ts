@@ -14,6 +14,7 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../../src/core/config.js';
+import { gasKeyOf, treasurySettings } from '../../src/modules/treasury/settings.js';
 import { createKeystore, openKeystore } from '../../src/modules/treasury/key-file.js';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';
@@ -130,13 +131,14 @@ describe('a signed transaction', () => {
 
 describe('the configuration of the gas key', () => {
   it('names the key and its password, or neither', () => {
-    expect(readConfig({ GAS_KEY_FILE: 'key', GAS_KEY_PASSWORD_FILE: 'password' }).gasKey).toEqual({
+    const read = (env: Record<string, string>) => gasKeyOf(readConfig(env, treasurySettings));
+    expect(read({ GAS_KEY_FILE: 'key', GAS_KEY_PASSWORD_FILE: 'password' })).toEqual({
       file: 'key',
       passwordFile: 'password',
     });
-    expect(readConfig({}).gasKey).toBeUndefined();
+    expect(read({})).toBeUndefined();
     for (const name of ['GAS_KEY_FILE', 'GAS_KEY_PASSWORD_FILE']) {
-      expect(() => readConfig({ [name]: 'file' })).toThrow('set both or none');
+      expect(() => read({ [name]: 'file' })).toThrow('set both or none');
     }
   });
 

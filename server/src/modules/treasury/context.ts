@@ -11,6 +11,7 @@ import type { RateSource } from '../../core/money/rates.js';
 import type { Hooks } from '../../core/hooks.js';
 import type { WhyHeld } from '../../core/withdrawals/deps.js';
 import type { Transfers } from '../../core/withdrawals/transfers.js';
+import type { GasKeyFiles } from './settings.js';
 
 export interface TreasuryDeps extends RoomDeps {
   readonly rates: RateSource;
@@ -28,7 +29,7 @@ export interface TreasuryDeps extends RoomDeps {
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */
-  readonly gasKey: { readonly file: string; readonly passwordFile: string } | undefined;
+  readonly gasKey: GasKeyFiles | undefined;
 }
 
 export interface TreasuryContext extends TreasuryDeps {

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { addr } from 'micro-eth-signer';
 import * as z from 'zod/mini';
 import { refuseExposedFile } from '../../core/private-file.js';
-import type { TreasuryDeps } from './context.js';
+import type { GasKeyFiles } from './settings.js';
 
 /** Loaded when a key is: it brings ciphers and curves that nothing else needs. */
 const loadCrypto = () => import('micro-eth-signer/keystore.js');
@@ -76,10 +76,7 @@ export async function openKeystore(text: string, password: string): Promise<Uint
 }
 
 /** @throws if a file cannot be read, FileExposed or KeystoreError. The message holds nothing of either */
-export async function readGasKey({
-  file,
-  passwordFile,
-}: NonNullable<TreasuryDeps['gasKey']>): Promise<Uint8Array> {
+export async function readGasKey({ file, passwordFile }: GasKeyFiles): Promise<Uint8Array> {
   for (const path of [file, passwordFile]) refuseExposedFile(path);
   const [text, password] = await Promise.all([readFile(file, 'utf8'), readFile(passwordFile, 'utf8')]);
   // Editors end a file with a new line.

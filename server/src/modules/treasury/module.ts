@@ -6,6 +6,7 @@ import { transferExportCommands } from './commands/transfer-export.js';
 import { treasuryStatus } from './commands/status.js';
 import { createPayoutExportHandlers } from './export-handlers.js';
 import { treasuryParts } from './queries.js';
+import { gasKeyOf, treasurySettings } from './settings.js';
 import { createSweepHandlers } from './sweep-handlers.js';
 import { treasuryTables } from './tables.js';
 import { createTreasury } from './treasury.js';
@@ -14,10 +15,11 @@ export const treasury = defineModule({
   name: 'treasury',
   requires: ['networks'],
   consoleContract: { payoutExports, sweeps },
+  settings: treasurySettings,
   tables: treasuryTables,
   queries: treasuryParts,
   create(core) {
-    const rules = createTreasury({ ...core, gasKey: core.config.gasKey });
+    const rules = createTreasury({ ...core, gasKey: gasKeyOf(core.config) });
     return {
       ...rules,
       consoleHandlers: {
