@@ -32,6 +32,8 @@ export interface View {
   readonly id: string;
   /** The filters. */
   readonly query: URLSearchParams;
+  /** The time by the clock of the mode, epoch milliseconds: the test clock may be ahead. */
+  now(): number;
   /** Aborted when the page is left. */
   readonly signal: AbortSignal;
   /** True if the person's role may call `resource.verb` of the contract. */

@@ -33,11 +33,13 @@ export interface Frame {
   readonly query: string;
   readonly search: (text: string) => void;
   readonly signOut: (everywhere: boolean) => void;
+  /** The zone of all times and days. */
+  readonly zone: string;
   readonly content: TemplateResult;
 }
 
 export function frame(options: Frame): TemplateResult {
-  const { session, mode, aheadMs, menu, otherMode, query, search, signOut, content } = options;
+  const { session, mode, aheadMs, menu, otherMode, query, search, signOut, zone, content } = options;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const input = (event.currentTarget as HTMLFormElement).querySelector('input');
@@ -85,7 +87,10 @@ export function frame(options: Frame): TemplateResult {
             : nothing
         }
       </nav>
-      <main id="content" tabindex="-1">${content}</main>
+      <main id="content" tabindex="-1">
+        ${content}
+        <p class="zone"><small>${common.timesIn(zone)}</small></p>
+      </main>
     </div>`;
 }
 

@@ -17,6 +17,7 @@ import { frame, keyboardDialog, problemView, toastView, type Shown, type Toast }
 import { signInView, takeToken, type SignIn } from './sign-in.js';
 import { dialogView, type Dialog } from './ui/dialog.js';
 import { markCuts } from './ui/whole.js';
+import { describeZone, setShopZone } from './zone.js';
 
 interface Question {
   readonly dialog: Dialog;
@@ -140,6 +141,7 @@ export class CheckoutConsole extends LitElement {
       query: route.query.get('q') ?? '',
       search: (text) => this.#go(searchRoute(this.base, route.mode, text)),
       signOut: (everywhere) => void this.#signOut(everywhere),
+      zone: describeZone(Date.now() + (route.mode === 'test' ? this.aheadMs : 0)),
       content: this.#content(shown),
     })}
     ${rest}`;
@@ -164,7 +166,8 @@ export class CheckoutConsole extends LitElement {
   /** Signs in if the address has a link's token, and then fetches the session. */
   async #begin(): Promise<void> {
     const { signal } = this.#connection;
-    const api = createApi(this.apiUrl, 'test');
+    // The first list may be one of today, by the test clock.
+    const api = createApi(this.apiUrl, 'test', (at) => this.#hearClock('test', at));
     const token = takeToken();
     // Far from the server, it is faster to fetch the page's script and the session in parallel.
     placeOf(parseRoute(this.base, location)?.page ?? 'home')
@@ -173,9 +176,9 @@ export class CheckoutConsole extends LitElement {
     try {
       if (token !== undefined) {
         this.signIn = { name: 'working' };
-        this.session = (await api(peopleApi.session.create, { body: { token } }, signal)).data;
+        this.#enter((await api(peopleApi.session.create, { body: { token } }, signal)).data);
       } else {
-        this.session = (await api(peopleApi.session.retrieve, {}, signal)).data;
+        this.#enter((await api(peopleApi.session.retrieve, {}, signal)).data);
       }
       this.signIn = undefined;
       this.#open();
@@ -186,6 +189,11 @@ export class CheckoutConsole extends LitElement {
       else if (token !== undefined && code === 'not_found') this.signIn = { name: 'ended' };
       else this.signIn = { name: 'failed', message: messageOf(error) };
     }
+  }
+
+  #enter(session: ConsoleSession): void {
+    this.session = session;
+    setShopZone(session.merchant.timeZone);
   }
 
   /** Shows the page of the address. */
@@ -357,6 +365,7 @@ export class CheckoutConsole extends LitElement {
       mode,
       id: route.id ?? '',
       query: route.query,
+      now: () => Date.now() + (mode === 'test' ? this.aheadMs : 0),
       signal,
       can: (permission) => session.permissions.includes(permission),
       link: (page, id, query) => formatRoute(this.base, mode, page, id, query),
@@ -472,7 +481,7 @@ export class CheckoutConsole extends LitElement {
 
   async #readSession(): Promise<ConsoleSession> {
     const { data } = await createApi(this.apiUrl, 'test')(peopleApi.session.retrieve, {});
-    this.session = data;
+    this.#enter(data);
     return data;
   }
 
@@ -512,7 +521,7 @@ export class CheckoutConsole extends LitElement {
   /** If it fails, the question is shown again. */
   async #proveAgain(): Promise<void> {
     try {
-      this.session = await signInByPasskey(createApi(this.apiUrl, 'test'));
+      this.#enter(await signInByPasskey(createApi(this.apiUrl, 'test')));
     } catch (error) {
       if (error instanceof CallFailure) this.#say(messageOf(error));
     }
@@ -548,7 +557,7 @@ export class CheckoutConsole extends LitElement {
 
   async #usePasskey(): Promise<void> {
     try {
-      this.session = await signInByPasskey(createApi(this.apiUrl, 'test'));
+      this.#enter(await signInByPasskey(createApi(this.apiUrl, 'test')));
       this.signIn = undefined;
       this.#open();
     } catch (error) {

@@ -97,3 +97,8 @@ export function supportedLocales(tag: string): string[] {
 export function registerWorker(url: string, scope: string): void {
   tried(() => void navigator.serviceWorker.register(url, { scope }).catch(() => undefined));
 }
+
+/** The names of all time zones; none if the browser does not list them. */
+export function timeZones(): readonly string[] {
+  return tried(() => Intl.supportedValuesOf('timeZone')) ?? [];
+}

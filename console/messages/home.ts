@@ -58,6 +58,7 @@ export const texts = pick({
     },
     bar: (day: string, sum: string, count: number) =>
       `${day}: ${sum}, ${counted(count, 'payment', 'payments')}`,
+    daysIn: (zone: string) => `Days in ${zone}`,
     month: 'Last 31 days',
     payments: (count: number) => counted(count, 'payment', 'payments'),
     noVolume: 'Nothing was paid in the last 31 days.',

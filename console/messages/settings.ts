@@ -4,6 +4,13 @@ import { pick } from './pick.js';
 export const texts = pick({
   en: {
     title: 'Settings',
+    zone: 'Time zone',
+    zoneLabel: 'The shop’s time zone',
+    zoneShown: 'Times and days are shown in',
+    zoneChange: 'Change the zone…',
+    zoneTitle: 'Change the time zone',
+    zoneHint: (own: string) =>
+      `Everyone in the team sees times in it, and “today” is its day. This browser is in ${own}.`,
     shop: 'Shop',
     name: 'Name that payers see',
     logo: 'Logo',

@@ -1,5 +1,5 @@
 /**
- * The books: the changes of the balances in a month, and the month as a file for the accountant.
+ * The books: the changes of the balances in a period, and the period as a file for the accountant.
  *
  * @place {"order": 90, "label": "Books", "permission": "books.list"}
  */
@@ -16,11 +16,14 @@ import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/books.js';
 import { page, type View } from '../page.js';
+import { chosenPeriod, daysOf } from '../period.js';
 import { button } from '../ui/button.js';
 import { section } from '../ui/details.js';
 import { saveParts } from '../ui/files.js';
 import { filterBar } from '../ui/filter-bar.js';
+import { periodFields } from '../ui/period.js';
 import { table } from '../ui/table.js';
+import { addDays, dayOf, monthOf, shopZone } from '../zone.js';
 
 type Data = ParsedData<typeof books.list>;
 interface Balance {
@@ -29,31 +32,46 @@ interface Balance {
   readonly end: string;
 }
 
-/** The default is the last closed month: the one before this one, in the browser's zone. */
-function askedPeriod({ query }: View): { readonly month: string; readonly zone: string } {
-  const now = new Date();
-  const before = new Date(Date.UTC(now.getFullYear(), now.getMonth() - 1)).toISOString().slice(0, 7);
-  return {
-    month: query.get('month') ?? before,
-    zone: query.get('zone') ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
-  };
+interface Asked {
+  readonly from: string;
+  readonly to: string;
+  readonly zone: string;
+}
+
+/** The default is the last closed month. Links to a month, which were made before there were periods, still open it. */
+function askedPeriod(view: View): Asked {
+  const { query } = view;
+  const zone = query.get('zone') || shopZone();
+  const month = query.get('month');
+  if (month) return { ...spanOf(`${month}-01`), zone };
+  const chosen = chosenPeriod(view) ?? 'last-month';
+  const { first, last } = daysOf(chosen === 'custom' ? 'last-month' : chosen, dayOf(view.now(), zone));
+  const own = (name: 'from' | 'to') => (chosen === 'custom' ? query.get(name) : undefined);
+  return { from: own('from') || first, to: own('to') || last, zone };
+}
+
+const spanOf = (first: string) => ({ from: first, to: addDays(monthOf(first, 1), -1) });
+
+/** `2026-11` for a whole month, or both days. */
+function nameOf({ from, to }: Asked): string {
+  const isMonth = from === monthOf(from) && to === spanOf(from).to;
+  return isMonth ? from.slice(0, 7) : `${from}_${to}`;
 }
 
 async function load(view: View): Promise<Data> {
   const { api, query, signal } = view;
+  const { from, to, zone } = askedPeriod(view);
+  if (query.has('month')) view.replace(view.link('books', undefined, { from, to, zone }));
   const cursor = query.get('cursor') ?? undefined;
   return (await api(books.list, { query: { ...askedPeriod(view), limit: 25, cursor } }, signal)).data;
 }
 
 function render({ bookings, begin, end, isFinal, next }: Data, view: View): TemplateResult {
-  const { month, zone } = askedPeriod(view);
+  const { zone } = askedPeriod(view);
   const assets = [...new Set([...begin, ...end].map(({ asset }) => asset))];
   const totalOf = (of: Data['begin'], name: string) => of.find(({ asset }) => asset === name)?.total ?? '0';
   return html`<div class="bar">
-      ${filterBar(view, [
-        { name: 'month', label: texts.month, type: 'month', value: month },
-        { name: 'zone', label: texts.zone, value: zone },
-      ])}
+      ${filterBar(view, [{ name: 'zone', label: texts.zone, value: zone }], periodFields(view, 'last-month'))}
       <div class="actions">
         ${button(view, { text: texts.save, permission: 'books.list', kind: 'main', run: () => save(view) })}
       </div>
@@ -134,26 +152,21 @@ async function save(view: View): Promise<void> {
   });
   if (!values) return;
   const profile = bookProfiles.find((one) => one === values['profile']);
-  const { month, zone } = askedPeriod(view);
-  const datev = profile === 'datev' ? await askDatev(view, month) : undefined;
+  const asked = askedPeriod(view);
+  const datev = profile === 'datev' ? await askDatev(view, asked.from) : undefined;
   if (profile === 'datev' && !datev) return;
   await view.act(async () => {
-    const first = await read(view, { month, zone });
-    const period = { firstDay: `${month}-01`, lastDay: lastDayOf(month), currency: first.currency };
+    const first = await read(view, asked);
+    const period = { firstDay: asked.from, lastDay: asked.to, currency: first.currency };
     const file = profile ? bookFile(profile, period, datev) : wholeBookFile;
-    const name = `${profile === 'datev' ? 'EXTF_' : ''}books-${view.mode}-${month}.${file.extension}`;
-    await saveParts(name, 'text/csv', parts(view, { month, zone }, first, file));
+    const name = `${profile === 'datev' ? 'EXTF_' : ''}books-${view.mode}-${nameOf(asked)}.${file.extension}`;
+    await saveParts(name, 'text/csv', parts(view, asked, first, file));
     return true;
   });
 }
 
 /** Downloads the file, page by page, however many there are; its problems are reported at the end. */
-async function* parts(
-  view: View,
-  asked: { readonly month: string; readonly zone: string },
-  first: Data,
-  file: BookFile,
-): AsyncGenerator<BlobPart> {
+async function* parts(view: View, asked: Asked, first: Data, file: BookFile): AsyncGenerator<BlobPart> {
   yield encoded(file.head, file);
   let [count, leftOut] = [0, 0];
   for (let data = first; ;) {
@@ -172,17 +185,14 @@ async function* parts(
   view.say(leftOut > 0 ? texts.leftOut(leftOut, first.currency) : texts.saved(count));
 }
 
-const read = async (
-  { api, signal }: View,
-  asked: { readonly month: string; readonly zone: string },
-  cursor?: string,
-): Promise<Data> => (await api(books.list, { query: { ...asked, limit: 1000, cursor } }, signal)).data;
+const read = async ({ api, signal }: View, asked: Asked, cursor?: string): Promise<Data> =>
+  (await api(books.list, { query: { ...asked, limit: 1000, cursor } }, signal)).data;
 
 /** All text already fits the encoding, since it is Latin-1. */
 const encoded = (text: string, { encoding }: BookFile): BlobPart =>
   encoding === 'utf-8' ? text : Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
-async function askDatev(view: View, month: string): Promise<DatevSettings | undefined> {
+async function askDatev(view: View, from: string): Promise<DatevSettings | undefined> {
   const values = await view.ask({
     title: texts.datevTitle,
     text: texts.datevText,
@@ -195,7 +205,7 @@ async function askDatev(view: View, month: string): Promise<DatevSettings | unde
         name: 'fiscalYear',
         label: texts.fiscalYear,
         type: 'date',
-        value: `${month.slice(0, 4)}-01-01`,
+        value: `${from.slice(0, 4)}-01-01`,
         isRequired: true,
       },
     ],
@@ -212,11 +222,6 @@ async function askDatev(view: View, month: string): Promise<DatevSettings | unde
     return undefined;
   }
   return { consultant: Number(consultant), client: Number(client), account, contraAccount, fiscalYear };
-}
-
-function lastDayOf(month: string): string {
-  const [year = 0, number = 0] = month.split('-').map(Number);
-  return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
 }
 
 export default page<Data>({ title: () => texts.title, load, render });

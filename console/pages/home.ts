@@ -32,7 +32,7 @@ async function load({ api, can, signal }: View): Promise<Data> {
   return { ...overview.data, mine: mine?.data ?? [] };
 }
 
-function render({ attention, volume, today, mine }: Data, view: View): TemplateResult {
+function render({ attention, volume, today, timeZone, mine }: Data, view: View): TemplateResult {
   const needed =
     attention.length === 0
       ? html`<p class="calm">✓ ${texts.calm}</p>`
@@ -42,7 +42,7 @@ function render({ attention, volume, today, mine }: Data, view: View): TemplateR
   return html`<div class="panels">
     ${section(texts.attention, needed)}
     ${mine.length > 0 ? section(texts.mine, mineView(mine, view)) : nothing} ${passkeyOffer(view)}
-    ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today))}
+    ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today, timeZone))}
   </div>`;
 }
 
@@ -99,42 +99,43 @@ const noVolume = (view: View) =>
   html`<p>${texts.noVolume}</p>
     ${view.can('payments.create') ? teachTag(view) : ''}`;
 
-function volumeView(volume: readonly Volume[], today: string): TemplateResult {
+function volumeView(volume: readonly Volume[], today: string, timeZone: string): TemplateResult {
   const currencies = [...new Set(volume.map(({ currency }) => currency))];
-  return html`${currencies.map((currency) => {
-    const days = volume.filter((one) => one.currency === currency);
-    const total = (rows: readonly Volume[]) => ({
-      count: rows.reduce((sum, { payments }) => sum + payments, 0),
-      // For display only: the exact figures are in the books.
-      sum: Math.round(rows.reduce((sum, one) => sum + one.amount, 0) * 1e8) / 1e8,
-    });
-    const now = total(days.filter(({ date }) => date === today));
-    const month = total(days);
-    const since = (daysAgo: number) =>
-      new Date(Date.parse(today) - daysAgo * dayMs).toISOString().slice(0, 10);
-    const week = total(days.filter(({ date }) => date > since(7)));
-    const before = total(days.filter(({ date }) => date > since(14) && date <= since(7)));
-    return html`<div class="volume">
-      <dl>
-        <div>
-          <dt>${texts.today}</dt>
-          <dd>${amount(now.sum, currency)} <small>${texts.payments(now.count)}</small></dd>
-        </div>
-        <div>
-          <dt>${texts.week}</dt>
-          <dd>
-            ${amount(week.sum, currency)}
-            <small>${texts.payments(week.count)}, ${texts.change(week.sum, before.sum)}</small>
-          </dd>
-        </div>
-        <div>
-          <dt>${texts.month}</dt>
-          <dd>${amount(month.sum, currency)} <small>${texts.payments(month.count)}</small></dd>
-        </div>
-      </dl>
-      ${chart(days, currency, today)}
-    </div>`;
-  })}`;
+  return html`<p><small>${texts.daysIn(timeZone)}</small></p>
+    ${currencies.map((currency) => {
+      const days = volume.filter((one) => one.currency === currency);
+      const total = (rows: readonly Volume[]) => ({
+        count: rows.reduce((sum, { payments }) => sum + payments, 0),
+        // For display only: the exact figures are in the books.
+        sum: Math.round(rows.reduce((sum, one) => sum + one.amount, 0) * 1e8) / 1e8,
+      });
+      const now = total(days.filter(({ date }) => date === today));
+      const month = total(days);
+      const since = (daysAgo: number) =>
+        new Date(Date.parse(today) - daysAgo * dayMs).toISOString().slice(0, 10);
+      const week = total(days.filter(({ date }) => date > since(7)));
+      const before = total(days.filter(({ date }) => date > since(14) && date <= since(7)));
+      return html`<div class="volume">
+        <dl>
+          <div>
+            <dt>${texts.today}</dt>
+            <dd>${amount(now.sum, currency)} <small>${texts.payments(now.count)}</small></dd>
+          </div>
+          <div>
+            <dt>${texts.week}</dt>
+            <dd>
+              ${amount(week.sum, currency)}
+              <small>${texts.payments(week.count)}, ${texts.change(week.sum, before.sum)}</small>
+            </dd>
+          </div>
+          <div>
+            <dt>${texts.month}</dt>
+            <dd>${amount(month.sum, currency)} <small>${texts.payments(month.count)}</small></dd>
+          </div>
+        </dl>
+        ${chart(days, currency, today)}
+      </div>`;
+    })}`;
 }
 
 const dayMs = 86_400_000;

@@ -14,9 +14,11 @@ import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/payments.js';
 import { page, type View } from '../page.js';
+import { askedRange } from '../period.js';
 import { filtersFor, looksLikeId, type Filter } from '../search.js';
 import { saveParts } from '../ui/files.js';
 import { filterBar } from '../ui/filter-bar.js';
+import { periodFields } from '../ui/period.js';
 import { showLink } from '../ui/show-link.js';
 import { table, type Column } from '../ui/table.js';
 import { findingTags, stateTag } from './payment-parts.js';
@@ -37,14 +39,15 @@ async function load(view: View): Promise<Data> {
   return text === '' ? list(view, {}) : search(view, text);
 }
 
-async function list({ api, query, signal }: View, filter: Filter, skip = 25): Promise<Data> {
+async function list(view: View, filter: Filter, skip = 25): Promise<Data> {
+  const { api, query, signal } = view;
   const get = (name: string) => query.get(name) ?? undefined;
   const { data: rows, pagination } = await api(
     transactions.list,
     {
       query: {
         ...filter,
-        ...{ page: get('page'), skip, from: get('from'), to: get('to') },
+        ...{ page: get('page'), skip, ...askedRange(view) },
         status: statuses.find((one) => one === get('status')),
         review: reviews.find((one) => one === get('review')),
       },
@@ -100,12 +103,14 @@ const columns: readonly Column<PaymentRecord>[] = [
 function render({ rows, pagination, filter }: Data, view: View): TemplateResult {
   const text = view.query.get('q');
   return html`<div class="bar">
-      ${filterBar(view, [
-        { name: 'status', label: texts.statusLabel, options: Object.entries(texts.statuses) },
-        { name: 'review', label: texts.review, options: Object.entries(texts.reviews) },
-        { name: 'from', label: common.from, type: 'date' },
-        { name: 'to', label: common.until, type: 'date' },
-      ])}
+      ${filterBar(
+        view,
+        [
+          { name: 'status', label: texts.statusLabel, options: Object.entries(texts.statuses) },
+          { name: 'review', label: texts.review, options: Object.entries(texts.reviews) },
+        ],
+        periodFields(view),
+      )}
       <div class="actions">
         <button ?disabled=${rows.length === 0 || view.isBusy} @click=${() => void exportCsv(view, filter)}>
           ${texts.csv}

@@ -19,6 +19,7 @@ import { auditTable, type AuditEntry } from './audit-parts.js';
 import { loadWidget, previewSection } from './preview-parts.js';
 import { ownMailSection, payerMailSection, type OwnMail, type PayerMail } from './mail-parts.js';
 import { passkeySection, type Passkey } from './passkey-parts.js';
+import { zoneSection } from './zone-parts.js';
 import { invite, sessionSection, teamSection, type Member, type OpenSession } from './team-parts.js';
 
 type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
@@ -66,7 +67,7 @@ function render(data: Data, view: View): TemplateResult {
     ${team ? teamSection(team, view) : nothing} ${networks ? networkSection(networks, view) : nothing}
     ${
       shop
-        ? html`${shopSection(shop, view)}
+        ? html`${shopSection(shop, view)} ${zoneSection(shop, view)}
           ${previewSection({ name: shop.businessName, logo: shop.logo, publicKey }, view)}`
         : nothing
     }

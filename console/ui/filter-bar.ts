@@ -1,5 +1,5 @@
 /** The filters of a list. They are kept in the address. */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
 import { refuseSecret } from './refuse-secret.js';
@@ -7,7 +7,7 @@ import { refuseSecret } from './refuse-secret.js';
 export interface FilterField {
   readonly name: string;
   readonly label: string;
-  readonly type?: 'text' | 'date' | 'month';
+  readonly type?: 'text';
   /** The value when the address has none. */
   readonly value?: string;
   readonly options?: readonly (readonly [value: string, label: string])[];
@@ -15,7 +15,12 @@ export interface FilterField {
   readonly none?: string;
 }
 
-export function filterBar(view: View, fields: readonly FilterField[]): TemplateResult {
+/** @param period the fields of `period.ts`, for lists that have dates */
+export function filterBar(
+  view: View,
+  fields: readonly FilterField[],
+  period: TemplateResult | typeof nothing = nothing,
+): TemplateResult {
   const change = (name: string) => (event: Event) => {
     const control = event.currentTarget as HTMLInputElement | HTMLSelectElement;
     if (control instanceof HTMLInputElement && refuseSecret(control, 'hash')) return;
@@ -39,5 +44,6 @@ export function filterBar(view: View, fields: readonly FilterField[]): TemplateR
         }
       </label>`;
     })}
+    ${period}
   </form>`;
 }

@@ -23,7 +23,12 @@ const session = z.object({
   role,
   /** All that the role may call, as `payments.list`: a resource and a verb of the contract. */
   permissions: z.array(z.string()),
-  merchant: z.object({ id: z.string(), name: z.string() }),
+  merchant: z.object({
+    id: z.string(),
+    name: z.string(),
+    /** The zone in which the console shows times and counts days: an IANA name. */
+    timeZone: z.string(),
+  }),
   /** The modes that this server has networks of. */
   modes: z.array(mode),
   /** Until then, moving money and changing keys and the team need no further sign-in. */
@@ -89,7 +94,7 @@ const sampleSession: ConsoleSession = {
   person: { id: samplePersonId, email: 'ada@shop.example' },
   role: 'support',
   permissions: ['payments.list', 'refunds.create'],
-  merchant: { id: '01J9ZQ8C0D1E2F3G4H5J6K7M8N', name: 'Example Shop' },
+  merchant: { id: '01J9ZQ8C0D1E2F3G4H5J6K7M8N', name: 'Example Shop', timeZone: 'Europe/Berlin' },
   modes: ['test', 'live'],
   provedUntil: '2026-01-01T00:10:00.000Z',
   expiresAt: '2026-01-08T00:00:00.000Z',

@@ -139,12 +139,15 @@ const shopSettings = z.object({
   dailyLimits: z.record(z.string(), z.string()),
   dailyRefunds: z.record(z.string(), z.string()),
   autoRefund: z.record(z.string(), z.string()),
+  /** The zone in which the console shows times and counts days: an IANA name. */
+  timeZone: z.string(),
 });
 
 const sampleShop = {
   ...{ name: 'Example Shop', businessName: 'Example Shop', logo: '', supportUrl: 'mailto:help@shop.example' },
   ...{ redirectOrigins: ['https://shop.example'], feeBasisPoints: 100, transfers: 'any' as const },
   ...{ dailyLimits: {}, dailyRefunds: { USDT: '500' }, autoRefund: { USD: '20' } },
+  timeZone: 'Europe/Berlin',
 };
 
 const shop = {
@@ -161,7 +164,8 @@ const shop = {
     path: '/console/api/shop',
     key: 'session',
     stepUp: true,
-    description: 'Changes what payers see of the shop, and where its pages may send them.',
+    description:
+      'Changes what payers see of the shop, where its pages may send them, and the time zone of the console.',
     body: z.object({
       businessName: described(z.optional(requiredText()), 'The name that payers see.'),
       logo: described(z.optional(text(2048)), 'An https URL, or empty.'),
@@ -170,6 +174,7 @@ const shop = {
         z.optional(z.array(text(2048)).check(z.maxLength(20))),
         'Origins that payments made with a public key may redirect the payer to: at most 20. Empty: no automatic redirects.',
       ),
+      timeZone: described(z.optional(requiredText(64)), 'An IANA name, such as Europe/Berlin.'),
     }),
     data: shopSettings,
     sample: { body: { supportUrl: sampleShop.supportUrl }, message: 'Shop changed', data: sampleShop },

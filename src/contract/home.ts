@@ -32,12 +32,14 @@ const attention = z.object({
 
 const overview = z.object({
   mode,
-  /** Today's date (UTC) by the clock of the mode. */
+  /** The zone of the days below: the shop's, an IANA name. */
+  timeZone: z.string(),
+  /** Today's date by the clock of the mode. */
   today: z.string(),
   /** Counts of records that wait for a person, without zeros. Payments are those of the last 30 days. */
   attention: z.array(attention),
   /**
-   * Totals of payments completed on each of the last 31 days, UTC, by base currency: oldest day first, without empty
+   * Totals of payments completed on each of the last 31 days, by base currency: oldest day first, without empty
    * days.
    */
   volume: z.array(
@@ -69,12 +71,13 @@ export const home = {
       message: 'Home fetched',
       data: {
         mode: 'live',
+        timeZone: 'Europe/Berlin',
         today: '2026-01-31',
         attention: [
           {
             code: 'payments_late',
             count: 2,
-            list: { path: '/v1/transactions', query: { review: 'late', from: '2026-01-01' } },
+            list: { path: '/v1/transactions', query: { review: 'late', from: '2025-12-31T23:00:00.000Z' } },
           },
           {
             code: 'webhooks_failed',

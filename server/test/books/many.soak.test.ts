@@ -97,7 +97,7 @@ describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
           .values({
             ...{ id, name: id, business_name: id, logo: '', fee_basis_points: 100, support_url: '' },
             ...{ redirect_origins: null, transfers: 'any', daily_limits: '{}', daily_refunds: '{}' },
-            ...{ auto_refund: '{}', books_currency: null, created_at: 0, updated_at: 0 },
+            ...{ auto_refund: '{}', books_currency: null, time_zone: null, created_at: 0, updated_at: 0 },
           })
           .execute();
         const months = id === 'MANY' ? 3n : 1n;

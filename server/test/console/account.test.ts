@@ -95,6 +95,12 @@ describe('In the console', () => {
       dailyLimits: {},
     });
     expect((await ada.send('GET', `${api}/shop`)).body.data).toEqual(changed.body.data);
+    const zone = await ada.send('PATCH', `${api}/shop`, { body: { timeZone: 'asia/kolkata' } });
+    expect(zone.body.data).toMatchObject({ ...change, timeZone: 'Asia/Kolkata' });
+    const session = await accountant.send('GET', `${api}/session`);
+    expect(session.body.data).toMatchObject({ merchant: { timeZone: 'Asia/Kolkata' } });
+    const nowhere = await ada.send('PATCH', `${api}/shop`, { body: { timeZone: 'Mars/Olympus' } });
+    expect(nowhere.body.data).toMatchObject({ code: 'validation_error', param: 'timeZone' });
     const logo = await ada.send('PATCH', `${api}/shop`, { body: { logo: 'javascript:alert(1)' } });
     expect(logo.body.data).toMatchObject({ param: 'logo' });
     expect((await actions())[0]).toBe('merchant.updated');

@@ -1,10 +1,12 @@
 /** Work that waits for a shop's people, on both engines: each count is of the list that it names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createVolume, dayMs } from '../../src/modules/console/volume.js';
+import { createVolume } from '../../src/modules/console/volume.js';
 import { engines } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
+
+const dayMs = 86_400_000;
 
 interface Home {
   readonly today: string;
@@ -90,14 +92,15 @@ describe.each(engines)('Home, on $name', (engine) => {
     const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
     const read = createVolume(server.database.reader);
     const start = Date.parse(volume[0]?.date ?? '');
-    const first = await read(scope, start, start + 2 * dayMs);
+    const day = { start, end: start + dayMs };
+    const first = await read(scope, day, start + 2 * dayMs);
     expect(first).toEqual([
       { currency: 'USD', payments: volume[0]?.payments, amount: expect.any(BigInt) as bigint },
     ]);
-    expect(await read(scope, start, start + 2 * dayMs)).toBe(first);
-    expect(await read(scope, start, start + dayMs)).toBe(first);
+    expect(await read(scope, day, start + 2 * dayMs)).toBe(first);
+    expect(await read(scope, day, start + dayMs)).toBe(first);
     const ofToday = createVolume(server.database.reader);
-    expect(await ofToday(scope, start, start + 1)).not.toBe(await ofToday(scope, start, start + 1));
+    expect(await ofToday(scope, day, start + 1)).not.toBe(await ofToday(scope, day, start + 1));
   });
 
   it('says what works less well than it should: an endpoint that is off, and a suspended balance', async () => {

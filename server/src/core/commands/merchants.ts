@@ -28,6 +28,10 @@ const settings = {
   booksCurrency: option.code(
     'the currency in which "books export" says what bookings were worth (default: USD). Exports of months that are over change with it',
   ),
+  timeZone: option.text(
+    'NAME',
+    'the time zone in which the console shows times and counts days, such as Europe/Berlin (default: UTC)',
+  ),
   transfers: option.oneOf(
     ['any', 'saved'],
     'where transfers may go: any address (default), or only wallet addresses that were saved more than 24 hours ago',

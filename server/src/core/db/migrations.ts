@@ -14,6 +14,7 @@ import {
   books,
   foundation,
   growingTables,
+  timeZones,
   unspentCoins,
   unsweptForwarders,
   type Tables,
@@ -85,5 +86,6 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
       },
     },
     [acceptedPayments]: { up: (db) => createDeclared(db, engine, tables, acceptedPayments) },
+    [timeZones]: { up: (db) => createDeclared(db, engine, tables, timeZones) },
   };
 }

@@ -220,6 +220,8 @@ export const auditIdentities = '0005-audit-identities.additive';
 export const unspentCoins = '0006-unspent-coins';
 /** Short payments that a shop took as paid. */
 export const acceptedPayments = '0009-accepted-payments.additive';
+/** The zone in which a shop's people read times. */
+export const timeZones = '0012-time-zones.additive';
 
 /** @param data how its rows are wiped and erased @param since the migration that creates it */
 export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {

@@ -1,9 +1,10 @@
 /** Merchant accounts: names, logo, service fee, and limits on redirects and transfers. */
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
-import { currencies } from '../money/currency-list.js';
+import { currencies as builtIn, type Currency } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { localHosts } from '../shared/local-hosts.js';
+import { timeZoneOf, unknownZone } from '../shared/time-zone.js';
 import { afterCommit } from '../db/transaction-context.js';
 import { invalidField, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';
@@ -24,6 +25,7 @@ type Settings = Pick<
   | 'redirectOrigins'
   | 'transfers'
   | 'booksCurrency'
+  | 'timeZone'
 >;
 
 /** By default, the name that payers see is `name`. */
@@ -42,7 +44,8 @@ export type Merchants = ReturnType<typeof createMerchants>;
 const { columns } = tables.merchants;
 const cachedMs = 5000;
 
-export function createMerchants(clock: Clock, newId: NewId) {
+/** @param currencies those that settings may name */
+export function createMerchants(clock: Clock, newId: NewId, currencies: readonly Currency[] = builtIn) {
   const cache = new Map<string, { readonly row: MerchantTable; readonly until: number }>();
 
   async function row(reader: Reader, id: string): Promise<MerchantTable> {
@@ -55,7 +58,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
     change: MerchantChange,
     now: number,
   ): Promise<Merchant> {
-    check(change);
+    check(change, currencies);
     const { redirectOrigins: origins, dailyLimits, dailyRefunds, autoRefund } = change;
     await store.updateMerchant(transaction, id, {
       name: change.name,
@@ -71,6 +74,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
       daily_refunds: dailyRefunds && changedLimits(columns.daily_refunds, daily_refunds, dailyRefunds),
       auto_refund: autoRefund && changedLimits(columns.auto_refund, auto_refund, autoRefund),
       books_currency: change.booksCurrency,
+      time_zone: change.timeZone && timeZoneOf(change.timeZone),
       updated_at: now,
     });
     cache.delete(id);
@@ -107,6 +111,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
         daily_refunds: '{}',
         auto_refund: '{}',
         books_currency: null,
+        time_zone: null,
         created_at: now,
         updated_at: now,
       };
@@ -131,8 +136,9 @@ export function createMerchants(clock: Clock, newId: NewId) {
   };
 }
 
-function check(change: MerchantChange): void {
+function check(change: MerchantChange, currencies: readonly Currency[]): void {
   const { name, businessName, logo, feeBasisPoints, supportUrl, redirectOrigins, booksCurrency } = change;
+  const { timeZone } = change;
   if (name !== undefined) checkName('name', name);
   if (businessName !== undefined) checkName('businessName', businessName);
   if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
@@ -154,6 +160,9 @@ function check(change: MerchantChange): void {
   if (booksCurrency !== undefined && !currencies.some(({ code }) => code === booksCurrency)) {
     throw invalidField('booksCurrency', `"${booksCurrency}" is not a currency of this server`);
   }
+  if (timeZone !== undefined && timeZoneOf(timeZone) === undefined) {
+    throw invalidField('timeZone', unknownZone(timeZone));
+  }
   for (const origin of redirectOrigins ?? []) {
     if (redirectOriginOf(origin) === undefined) {
       throw invalidField(
@@ -163,11 +172,17 @@ function check(change: MerchantChange): void {
     }
   }
   for (const field of ['dailyLimits', 'dailyRefunds', 'autoRefund'] as const) {
-    for (const [code, limit] of Object.entries(change[field] ?? {})) checkLimit(field, code, limit);
+    for (const [code, limit] of Object.entries(change[field] ?? {}))
+      checkLimit(field, code, limit, currencies);
   }
 }
 
-function checkLimit(field: string, code: string, limit: string | null): void {
+function checkLimit(
+  field: string,
+  code: string,
+  limit: string | null,
+  currencies: readonly Currency[],
+): void {
   const currency = currencies.find((known) => known.code === code);
   if (!currency) throw invalidField(field, `"${code}" is not a currency of this server`);
   if (field === 'dailyLimits' && currency.type !== 'crypto') {
@@ -238,6 +253,8 @@ function view(row: MerchantTable) {
     autoRefund: columns.auto_refund.read(row.auto_refund),
     /** The currency in which the books say what bookings were worth. */
     booksCurrency: row.books_currency ?? 'USD',
+    /** The zone in which the shop's people read times: an IANA name. */
+    timeZone: row.time_zone ?? 'UTC',
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -3,6 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Clock } from '../../core/shared/clock.js';
 import { invalidField } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
+import { timeZoneOf, unknownZone } from '../../core/shared/time-zone.js';
 
 export interface AskedPeriod {
   readonly from?: string | undefined;
@@ -54,14 +55,9 @@ export const isFinalSinceMoved = (clock: Clock, { to }: Pick<Period, 'to'>, scop
   clock.at(scope, clock.real() - finalAfterMs) >= to;
 
 function readZone(name: string): string {
-  try {
-    // Offsets such as +01:00 are zones too, but none in which a shop keeps its books all year.
-    if (/^[A-Za-z]/.test(name))
-      return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
-  } catch {
-    // Said below.
-  }
-  throw invalidField('zone', `"${name}" is not a time zone: use an IANA name such as Europe/Berlin or UTC`);
+  const zone = timeZoneOf(name);
+  if (zone === undefined) throw invalidField('zone', unknownZone(name));
+  return zone;
 }
 
 function readDay(field: 'from' | 'to', text: string): Temporal.PlainDate {

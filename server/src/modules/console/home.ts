@@ -11,7 +11,11 @@ import type { NetworkHealth } from '../../core/scanning/network-health.js';
 import { describeNetwork } from '../../core/scanning/network-health.js';
 import type { Clock } from '../../core/shared/clock.js';
 import type { Scope } from '../../core/shared/scope.js';
-import { dayMs, type createVolume } from './volume.js';
+import type { Merchants } from '../../core/merchants/merchants.js';
+import type { Reader } from '../../core/db/engine.js';
+import { addDays, dayOf, startOfDay } from '../../core/shared/time-zone.js';
+import { isoTime } from '../../core/shared/clock.js';
+import type { createVolume } from './volume.js';
 
 export type Home = Data<Api['home']['retrieve']>;
 
@@ -36,6 +40,8 @@ export interface HomeDeps {
   readonly quarantined: (scope: Scope) => Promise<number>;
   readonly networks: () => readonly NetworkHealth[];
   readonly volume: ReturnType<typeof createVolume>;
+  readonly merchants: Pick<Merchants, 'settings'>;
+  readonly reader: Reader;
 }
 
 const reviewedDays = 30;
@@ -50,12 +56,11 @@ export function createHome(deps: HomeDeps) {
       .filter((network) => network.mode === mode)
       .map(describeNetwork);
 
-  async function money(scope: Scope, now: number): Promise<Attention[]> {
-    const from = startOfDay(now) - reviewedDays * dayMs;
+  async function money(scope: Scope, from: number): Promise<Attention[]> {
     const payments = async (review: PaymentReview): Promise<Attention> => ({
       code: `payments_${review}`,
       count: (await deps.payments(scope, { ...noRows, review, from })).total,
-      list: { path: '/v1/transactions', query: { review, from: dateOf(from) } },
+      list: { path: '/v1/transactions', query: { review, from: isoTime(from) } },
     });
     return Promise.all([
       ...(['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const).map(payments),
@@ -92,13 +97,13 @@ export function createHome(deps: HomeDeps) {
     return counts.map(([code, count, list]) => ({ code, count, list }));
   }
 
-  async function volume(scope: Scope, now: number): Promise<Home['volume']> {
+  async function volume(scope: Scope, zone: string, today: string, now: number): Promise<Home['volume']> {
     const days: Home['volume'] = [];
     for (let back = reviewedDays; back >= 0; back -= 1) {
-      const start = startOfDay(now) - back * dayMs;
-      for (const { currency, payments, amount } of await deps.volume(scope, start, now)) {
-        const total = unitsToNumber(amount, currencies.known(currency));
-        days.push({ date: dateOf(start), currency, payments, amount: total });
+      const date = addDays(today, -back);
+      const day = { start: startOfDay(zone, date), end: startOfDay(zone, addDays(date, 1)) };
+      for (const { currency, payments, amount } of await deps.volume(scope, day, now)) {
+        days.push({ date, currency, payments, amount: unitsToNumber(amount, currencies.known(currency)) });
       }
     }
     return days;
@@ -107,16 +112,20 @@ export function createHome(deps: HomeDeps) {
   return {
     async retrieve(scope: Scope): Promise<Home> {
       const now = clock.now(scope);
+      const { time_zone: zone } = await deps.merchants.settings(deps.reader, scope.merchantId);
+      const timeZone = zone ?? 'UTC';
+      const today = dayOf(timeZone, now);
       const waiting = [
-        ...(await money(scope, now)),
+        ...(await money(scope, startOfDay(timeZone, addDays(today, -reviewedDays)))),
         ...(await server(scope)),
         ...(await deps.attention(scope)),
       ];
       return {
         mode: scope.mode,
-        today: dateOf(now),
+        timeZone,
+        today,
         attention: waiting.filter(({ count }) => count > 0),
-        volume: await volume(scope, now),
+        volume: await volume(scope, timeZone, today, now),
       };
     },
 
@@ -127,6 +136,3 @@ export function createHome(deps: HomeDeps) {
       })),
   };
 }
-
-const startOfDay = (time: number) => time - (time % dayMs);
-const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);

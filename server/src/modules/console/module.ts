@@ -117,6 +117,7 @@ export const consoleModule = defineModule({
 const homeOf = (core: Core) =>
   createHome({
     ...core,
+    reader: core.database.reader,
     payments: core.payments.list,
     transfers: core.transfers.list,
     webhooks: (scope, query) => core.webhooks.page(core.database.reader, scope, query),

@@ -88,13 +88,13 @@ export function createPeople(deps: PasskeysDeps) {
 
   async function viewSession({ merchantId, person }: SignedIn, reader: Reader): Promise<ConsoleSession> {
     const { id, email, role, sessionId, provedAt, expiresAt } = person;
-    const { name } = await merchants.retrieve(reader, merchantId);
+    const { name, timeZone } = await merchants.retrieve(reader, merchantId);
     return {
       id: sessionId,
       person: { id, email },
       role,
       permissions: permissionsOf(role, deps.api),
-      merchant: { id: merchantId, name },
+      merchant: { id: merchantId, name, timeZone },
       modes,
       provedUntil: isoTime(provedAt + proofMs),
       expiresAt: isoTime(expiresAt),

@@ -4,7 +4,11 @@ import { readUnits, sumUnits } from '../../core/db/units.js';
 import type { Mode, Scope } from '../../core/shared/scope.js';
 import { remember } from '../../core/shared/remember.js';
 
-export const dayMs = 86_400_000;
+/** A day of the shop's zone, epoch milliseconds: `end` is the first moment of the next one. */
+export interface Day {
+  readonly start: number;
+  readonly end: number;
+}
 
 export interface DayVolume {
   readonly currency: string;
@@ -29,13 +33,13 @@ export function createVolume(read: Reader) {
   /** By merchant, mode and day, oldest first. */
   const known = new Map<string, Known>();
 
-  /** @param start the beginning of the day, UTC, by the scope's clock. @param now by the same clock */
-  return async (scope: Scope, start: number, now: number): Promise<readonly DayVolume[]> => {
-    const key = `${scope.merchantId}/${scope.mode}/${start}`;
+  /** @param now by the scope's clock, as the day is */
+  return async (scope: Scope, day: Day, now: number): Promise<readonly DayVolume[]> => {
+    const key = `${scope.merchantId}/${scope.mode}/${day.start}/${day.end}`;
     const kept = known.get(key);
     if (kept && performance.now() < kept.until) return kept.volume;
-    const volume = await readDay(read, scope, start);
-    if (now >= start + dayMs + settledAfterMs) {
+    const volume = await readDay(read, scope, day);
+    if (now >= day.end + settledAfterMs) {
       const until = performance.now() + keptMs[scope.mode];
       remember(known, key, { volume, until }, mostKept);
     }
@@ -43,7 +47,11 @@ export function createVolume(read: Reader) {
   };
 }
 
-async function readDay(reader: Reader, { merchantId, mode }: Scope, start: number): Promise<DayVolume[]> {
+async function readDay(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  { start, end }: Day,
+): Promise<DayVolume[]> {
   const rows = await reader
     .selectFrom('payments')
     .select((e) => [
@@ -53,7 +61,7 @@ async function readDay(reader: Reader, { merchantId, mode }: Scope, start: numbe
     ])
     .where((e) => e.and({ merchant_id: merchantId, mode }))
     .where('settled_at', '>=', start)
-    .where('settled_at', '<', start + dayMs)
+    .where('settled_at', '<', end)
     .groupBy('base_currency')
     .orderBy('base_currency')
     .execute();

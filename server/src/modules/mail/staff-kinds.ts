@@ -10,7 +10,7 @@ export const staffKindTexts: Readonly<Record<StaffMailKind, string>> = {
   shortage: 'an address holds less than the books say',
   signIn: 'somebody signed in as this person',
   newKey: 'an API key was made',
-  digest: 'each morning, UTC: what was paid the day before, and what waits',
+  digest: 'each morning of the shop’s time zone: what was paid the day before, and what waits',
 };
 
 /** The call that a role must be allowed. */

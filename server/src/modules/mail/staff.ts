@@ -8,6 +8,7 @@ import { money, price } from '../../core/money/shown.js';
 import { permissionsOf } from '../../core/shared/permissions.js';
 import { invalidField, notFound } from '../../core/shared/problem.js';
 import { modes, scopeOf, type Scope } from '../../core/shared/scope.js';
+import { addDays, dayOf } from '../../core/shared/time-zone.js';
 import type { NewEvent } from '../../core/webhooks/outbox.js';
 import { composeForStaff, moment, shortened, type Message } from './compose.js';
 import { pageOf, reasonOf, reasons, shownBy } from './staff-kinds.js';
@@ -21,7 +22,7 @@ declare module '../../core/merchants/audit-log.js' {
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** When a day's digest is sent, after midnight UTC. */
+/** When a day's digest is sent, after midnight in the shop's zone. */
 const digestMs = 6 * hourMs;
 /** Of one kind to one person: the console has the rest, and the digest counts them. */
 const mostADay = 30;
@@ -163,7 +164,9 @@ export function createStaffMail(core: Core, store: MailStore, rowOf: (scope: Sco
     async addDigests(): Promise<void> {
       for (const mode of modes)
         for (const merchantId of await store.merchantsWanting(database.reader, mode, 'digest')) {
-          const about = dateOf(clock.now({ merchantId, mode }) - digestMs - dayMs);
+          const { time_zone: zone } = await merchants.settings(database.reader, merchantId);
+          const today = dayOf(zone ?? 'UTC', clock.now({ merchantId, mode }) - digestMs);
+          const about = addDays(today, -1);
           await database.write((transaction) =>
             add(transaction, { merchantId, mode, kind: 'digest', once: about, about }),
           );

@@ -16,6 +16,7 @@ import {
   table,
   text,
   time,
+  timeZones,
   unspentCoins,
 } from '../table.js';
 
@@ -54,6 +55,8 @@ export const accountTables = {
     auto_refund: json(stringRecord),
     /** The currency in which the books say what bookings were worth; null: US dollars. */
     books_currency: text().nullable().since(books),
+    /** The IANA name of the zone in which the shop's people read times; null: UTC. */
+    time_zone: text().nullable().since(timeZones),
     created_at: time(),
     updated_at: time(),
   }),

@@ -1,0 +1,154 @@
+/**
+ * The shop's time zone in the console, read in a browser of another one: times, days and periods are the shop's.
+ *
+ * Reported elsewhere as https://github.com/btcpayserver/btcpayserver/issues/6345 and 6756 (two zones on one page),
+ * https://github.com/woocommerce/woocommerce-ios/issues/14038 (“today” of the device, not of the shop), and
+ * https://github.com/umbraco/Umbraco.Commerce.Issues/issues/406 (filters in UTC, times in another zone).
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { misfitsOn } from './fitting.js';
+import { signInAs } from './staff.js';
+import { useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-time-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
+const zone = 'Asia/Kolkata';
+const day = 86_400;
+const order = (txRef: string) => stage.create({ txRef });
+
+async function clock(): Promise<number> {
+  const { data } = await stage.merchant.transactions.list({ query: { skip: 1 } });
+  return Date.parse(data[0]?.createdAt ?? '');
+}
+
+beforeAll(async () => {
+  await order('EARLIER');
+  // To 00:30 in Kolkata, on a day at least 40 days later: it is still yesterday in UTC, and in the browser.
+  const now = await clock();
+  const midnight = Math.ceil((now / 1000 + 40 * day) / day) * day - 5.5 * 3600;
+  await stage.sandbox('clock', { advanceSeconds: Math.round(midnight - 1800 - now / 1000) });
+  await order('YESTERDAY');
+  await stage.sandbox('clock', { advanceSeconds: 3600 });
+  await order('TODAY');
+}, 60_000);
+
+async function signIn(): Promise<Page> {
+  const context = await stage.browser.newContext({
+    ...{ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', locale: 'en-GB' },
+    timezoneId: 'America/Los_Angeles',
+  });
+  return signInAs('owner', stage, env(), undefined, context);
+}
+
+async function go(page: Page, path: string): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.locator('main h1').waitFor();
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+}
+
+const references = async (page: Page) =>
+  (await page.locator('tbody td:first-child').allInnerTexts()).map((text) => text.trim());
+const period = (page: Page) => page.getByRole('combobox', { name: 'Period' });
+
+test('an owner chooses the zone, every page names it, and times are shown in it', async () => {
+  const page = await signIn();
+  await page.getByText('Times and days: UTC', { exact: true }).waitFor();
+  await go(page, 'settings');
+  await page.getByRole('button', { name: 'Change the zone…' }).click();
+  await page.getByText('This browser is in America/Los_Angeles.').waitFor();
+  await page.getByRole('combobox', { name: 'The shop’s time zone' }).selectOption(zone);
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByText(`Times and days: ${zone} (UTC+05:30)`).waitFor();
+  await page.getByRole('link', { name: 'Payments', exact: true }).click();
+  const row = page.getByRole('row', { name: 'TODAY' });
+  await row.getByText(/12:3\d\sAM/).waitFor();
+  expect(await row.locator('time').getAttribute('title')).toMatch(/^Asia\/Kolkata; .* 19:00:\d\d UTC$/);
+  await page.getByText(`Times and days: ${zone} (UTC+05:30)`).waitFor();
+  await go(page, 'home');
+  await page.getByText(`Times and days: ${zone} (UTC+05:30)`).waitFor();
+});
+
+test('today begins at the shop’s midnight, and a link to it stays one to today', async () => {
+  const page = await signIn();
+  // At once, before any reply has said the time of the test clock.
+  await go(page, 'payments?days=today');
+  expect(await references(page)).toEqual(['TODAY']);
+  await go(page, 'payments');
+  await period(page).selectOption('Last 7 days');
+  await expect.poll(() => references(page)).toEqual(['TODAY', 'YESTERDAY']);
+  expect(new URL(page.url()).search).toBe('?days=7-days');
+  await page.reload();
+  expect(await period(page).inputValue()).toBe('7-days');
+  await period(page).selectOption('Any time');
+  await expect.poll(() => references(page)).toEqual(['TODAY', 'YESTERDAY', 'EARLIER']);
+  expect(new URL(page.url()).search).toBe('');
+});
+
+test('own days begin with those that were seen last, and both are whole', async () => {
+  const page = await signIn();
+  await go(page, 'payments?days=today');
+  await period(page).selectOption('From … until …');
+  const from = page.getByRole('textbox', { name: 'From' });
+  const today = await from.inputValue();
+  expect(today).toMatch(/^\d{4}-\d\d-\d\d$/);
+  expect(await references(page)).toEqual(['TODAY']);
+  const yesterday = new Date(Date.parse(today) - day * 1000).toISOString().slice(0, 10);
+  await from.fill(yesterday);
+  await from.blur();
+  await expect.poll(() => references(page)).toEqual(['TODAY', 'YESTERDAY']);
+  const until = page.getByRole('textbox', { name: 'Until' });
+  await until.fill(yesterday);
+  await until.blur();
+  await expect.poll(() => references(page)).toEqual(['YESTERDAY']);
+  await page.goBack();
+  await expect.poll(() => references(page)).toEqual(['TODAY', 'YESTERDAY']);
+});
+
+test('the audit log and the books have the same periods', async () => {
+  const page = await signIn();
+  await go(page, 'audit?days=last-month');
+  await page.getByText('Nothing matches these filters.').waitFor();
+  await go(page, 'books');
+  expect(await period(page).inputValue()).toBe('last-month');
+  expect(await page.getByLabel('Time zone').inputValue()).toBe(zone);
+  await period(page).selectOption('This month');
+  await page.getByText('This period is not over').waitFor();
+  await go(page, 'books?month=2026-03&zone=UTC');
+  expect(await page.getByRole('textbox', { name: 'From' }).inputValue()).toBe('2026-03-01');
+  expect(await page.getByRole('textbox', { name: 'Until' }).inputValue()).toBe('2026-03-31');
+  expect(await page.getByLabel('Time zone').inputValue()).toBe('UTC');
+});
+
+test('periods fit on every width, in light and dark', async () => {
+  const page = await signIn();
+  const found = new Set<string>();
+  for (const path of ['payments?days=custom', 'audit?days=month', 'books?days=custom', 'home', 'settings']) {
+    await go(page, path);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [320, 390, 768, 1280, 1920]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const one of await misfitsOn(page)) found.add(`${path}, ${width} px: ${one}`);
+        if (process.env['SCREENS'] !== '1') continue;
+        await mkdir(screens, { recursive: true });
+        const name = `time-${path.replace(/\W.*/, '')}-${width}-${colorScheme}.png`;
+        await page.screenshot({ path: join(screens, name), fullPage: true });
+      }
+    }
+  }
+  expect([...found]).toEqual([]);
+});
