@@ -11,6 +11,19 @@ export const texts = pick({
     unsettled: 'Not settled yet',
     charges: 'Charged by networks',
     total: 'In all',
+    worth: 'Worth',
+    noRate: 'No rate',
+    noRates: 'There is no rate now that says what this is worth.',
+    worthOfAll: (sum: string) => `Worth ${sum} in all`,
+    without: (codes: string) => `without ${codes}, of which there is no rate now`,
+    rateOf: (coin: string, rate: string, age: string) => `1 ${coin} = ${rate}, ${age}`,
+    age: (seconds: number) => {
+      const minutes = Math.floor(seconds / 60);
+      const hours = Math.floor(minutes / 60);
+      if (hours >= 48) return `${Math.floor(hours / 24)} days ago`;
+      if (hours >= 1) return `${hours} h ago`;
+      return minutes >= 1 ? `${minutes} min ago` : `${seconds} s ago`;
+    },
     where: 'Where it is',
     suspended: 'Suspended',
     nothing: 'No money yet. What payers send shows up here, less the service fee.',

@@ -17,6 +17,7 @@ import { button } from '../ui/button.js';
 import { commands } from '../ui/commands.js';
 import { blocks, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
+import { sumOfDecimals } from '../sum.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 import { sumOf, tones, type Transfer } from './transfer-parts.js';
@@ -109,17 +110,52 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
               {
                 label: texts.total,
                 kind: 'money',
-                cell: ({ totalBalance, currency }) => amount(totalBalance, currency),
+                cell: (one) => amount(totalOf(one), one.currency),
               },
+              { label: texts.worth, kind: 'money', cell: worthOf },
               { label: texts.where, kind: 'prose', cell: places },
             ],
             empty: '',
           })}
+          ${totalView(held)}
           <p>
             <small>${texts.sum} ${others.length > 0 ? texts.others(others.join(', ')) : nothing}</small>
           </p>`,
     html`<a class="button" href=${view.link('sweeps')}>${texts.sweeps}</a>`,
   );
+}
+
+/** The sum of the rows as they are shown: each is rounded down, so it may be less by their last digits. */
+const totalOf = (one: Balance) =>
+  sumOfDecimals([
+    one.availableBalance,
+    one.reservedBalance ?? 0,
+    one.unsettledBalance ?? 0,
+    one.networkCharges ?? 0,
+  ]);
+
+const worthOf = ({ worth }: Balance) =>
+  worth === undefined ? '–' : worth.amount === null ? texts.noRate : amount(worth.amount, worth.currency);
+
+/** The worth of all balances, and the rates that it was computed at. */
+function totalView(held: readonly Balance[]): TemplateResult | typeof nothing {
+  const valued = held.flatMap(({ currency: coin, worth }) => (worth ? [{ coin, ...worth }] : []));
+  const [first] = valued;
+  if (!first) return nothing;
+  const known = valued.flatMap(({ amount: value }) => (value === null ? [] : [value]));
+  const without = valued.filter(({ amount: value }) => value === null).map(({ coin }) => coin);
+  const rates = valued.flatMap(({ coin, currency, rate, rateAgeSeconds }) =>
+    rate === null || rateAgeSeconds === null || coin === currency
+      ? []
+      : [texts.rateOf(coin, amount(rate, currency), texts.age(rateAgeSeconds))],
+  );
+  return html`<p class="worth">
+    <b
+      >${known.length === 0 ? texts.noRates : texts.worthOfAll(amount(sumOfDecimals(known), first.currency))}</b
+    >
+    ${without.length > 0 ? html`<span>${texts.without(without.join(', '))}</span>` : nothing}
+    ${rates.map((text) => html`<small>${text}</small>`)}
+  </p>`;
 }
 
 function transferSection({ transfers: rows, pagination }: Data, view: View): TemplateResult {

@@ -3,6 +3,16 @@ import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { mode } from './fields.js';
 
+const worth = z.object({
+  /** The shop's: that of its books. */
+  currency: z.string(),
+  /** A decimal; null, as the next two, while there is no rate. */
+  amount: z.nullable(z.string()),
+  /** The worth of one coin, a decimal of at most 8 significant digits. */
+  rate: z.nullable(z.string()),
+  rateAgeSeconds: z.nullable(z.int()),
+});
+
 const balance = z.object({
   mode,
   currency: z.string(),
@@ -19,6 +29,8 @@ const balance = z.object({
   networkCharges: z.optional(z.number()),
   /** Coins per network, without those that transfers have reserved; absent if there are none. */
   networks: z.optional(z.array(z.object({ network: z.string(), amount: z.number() }))),
+  /** The worth of the total at the newest rates, for display; absent if it is 0. */
+  worth: z.optional(worth),
 });
 
 export const balances = {
@@ -38,6 +50,7 @@ export const balances = {
           totalBalance: 3.214287,
           isSuspended: false,
           networks: [{ network: 'tron', amount: 3.214287 }],
+          worth: { currency: 'EUR', amount: '2.96', rate: '0.92', rateAgeSeconds: 24 },
         },
       ],
     },

@@ -3,6 +3,7 @@ import type { Api, Data } from 'crypto-checkout/contract';
 import { requireCurrency } from '../money/amounts.js';
 import type { Network } from '../chains/networks.js';
 import { unitsToNumber, formatUnits } from '../money/units.js';
+import { worthOf } from '../money/worth.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import * as store from './balance-store.js';
@@ -14,7 +15,8 @@ export type Balance = Data<Api['balances']['list']>[number];
 
 export type Balances = ReturnType<typeof createBalances>;
 
-export function createBalances({ database, clock, currencies, ledger }: WithdrawalsDeps) {
+export function createBalances(deps: WithdrawalsDeps) {
+  const { database, clock, currencies, ledger, merchants, rates } = deps;
   /** Locks the balance, so that a decision based on it holds until the transaction ends. */
   const lockAvailable = (transaction: Transaction, { merchantId, mode }: Scope, currency: Currency) =>
     ledger.balance(transaction, mode, currency.code, { kind: 'available', merchantId });
@@ -51,6 +53,8 @@ export function createBalances({ database, clock, currencies, ledger }: Withdraw
       const { merchantId, mode } = scope;
       const sums = await ledger.balances(database.reader, merchantId, mode);
       const suspended = await store.readSuspended(database.reader, scope);
+      const { books_currency: code } = await merchants.settings(database.reader, merchantId);
+      const shown = currencies.known(code ?? 'USD');
       const payable = new Set(currencies.options(mode).map((option) => option.currency.code));
       return currencies
         .all()
@@ -61,12 +65,14 @@ export function createBalances({ database, clock, currencies, ledger }: Withdraw
           // If the merchant pays no fee, no income covers what networks charged: those coins are gone.
           const isShort = currency.type === 'crypto' && coins < available;
           const charges = isShort ? available - coins : 0n;
+          const total = available + reserved + unallocated;
           return {
             mode,
             currency: currency.code,
             availableBalance: unitsToNumber(available - charges, currency),
-            totalBalance: unitsToNumber(available + reserved + unallocated, currency),
+            totalBalance: unitsToNumber(total, currency),
             isSuspended: suspended.has(currency.code),
+            ...(total !== 0n && { worth: worthOf(total, currency, shown, rates, clock.real()) }),
             ...(reserved !== 0n && { reservedBalance: unitsToNumber(reserved, currency) }),
             ...(unallocated !== 0n && { unsettledBalance: unitsToNumber(unallocated, currency) }),
             ...(charges !== 0n && { networkCharges: unitsToNumber(charges, currency) }),

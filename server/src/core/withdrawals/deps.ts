@@ -8,6 +8,7 @@ import type { TransferRow } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Currencies } from '../money/currencies.js';
+import type { RateSource } from '../money/rates.js';
 import type { Scope } from '../shared/scope.js';
 import type { WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
 import type { Outbox } from '../webhooks/outbox.js';
@@ -29,7 +30,8 @@ export interface WithdrawalsDeps extends RoomDeps {
   readonly outbox: Outbox;
   readonly walletAddresses: Pick<WalletAddresses, 'find' | 'findByAddress'>;
   readonly bankAccounts: Pick<BankAccounts, 'find'>;
-  readonly merchants: Pick<Merchants, 'retrieve'>;
+  readonly merchants: Pick<Merchants, 'retrieve' | 'settings'>;
+  readonly rates: RateSource;
   readonly simulatedChains: Pick<SimulatedChains, 'pay' | 'confirmations'>;
   /** True if a network is simulated, and pays automatically. On all others, an operator pays. */
   readonly isSimulated: (network: Network) => boolean;
