@@ -11,6 +11,7 @@ import type { Config } from './core/config.js';
 import { type Database } from './core/db/database.js';
 import { extendCheckpoints } from './core/db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './core/merchants/bootstrap.js';
+import { ensureQuoted } from './core/money/base-currencies.js';
 import { createRateTroubleReport } from './core/money/rate-troubles.js';
 import { createCheckReady, healthRouter } from './core/ops/health.js';
 import { createJobs } from './core/ops/jobs.js';
@@ -167,6 +168,7 @@ async function serve(
     onPaymentStatus: (status) => metrics?.countPayment(status),
     overrides,
   });
+  await ensureQuoted(config.baseCurrencies, { ...app, log }, stopping.signal);
   const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
   await app.simulatedChains.prepare();
   // Before the first account: a server that does not start must not have made keys that nobody has read.

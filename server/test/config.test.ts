@@ -10,6 +10,7 @@ import { noDataKeys } from '../src/core/shared/data-keys.js';
 it('The defaults are those of a server for trying out', () => {
   expect(readConfig({ PATH: '/usr/bin' })).toEqual({
     ofModules: {},
+    baseCurrencies: [],
     host: '127.0.0.1',
     port: 8080,
     keepAliveSeconds: 75,

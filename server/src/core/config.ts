@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import type { ConfiguredNetwork } from './chains/connected.js';
 import { parseKey } from './merchants/keys.js';
+import { fiatCurrency } from './money/currency-list.js';
 import { parseSources, plainUrl, sourceNames } from './money/sources/sources.js';
 import { readOperatorFile } from './operator-file.js';
 import { refuseExposedFile } from './private-file.js';
@@ -158,6 +159,17 @@ const variables = {
       ),
     ),
   },
+  BASE_CURRENCIES: {
+    help: 'Currencies of prices, in addition to those of GET /v1/currencies. Two sources of exchange rates must quote each, or RATES_FILE has it',
+    allowed: 'ISO 4217 codes such as CHF,SEK, separated by commas',
+    schema: z._default(
+      z.pipe(
+        z.string().check(z.refine((text) => codesOf(text).every((code) => fiatCurrency(code) !== undefined))),
+        z.transform((text) => [...new Set(codesOf(text))]),
+      ),
+      [],
+    ),
+  },
   RATE_LIMIT: onUnlessOff('Rate limits. Each server counts for itself'),
   RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP: integer(
     'Requests from one IP address, before the key is checked',
@@ -306,6 +318,7 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     rateSources: data.RATES,
+    baseCurrencies: data.BASE_CURRENCIES,
     // Undefined turns them off.
     limits: data.RATE_LIMIT
       ? {
@@ -438,6 +451,8 @@ export function describeVariables(ofModules: Variables = {}): string {
     })
     .join('\n');
 }
+
+const codesOf = (text: string) => splitList(text.toUpperCase());
 
 function splitList(text: string): string[] {
   return text.split(',').map((part) => part.trim());

@@ -41,7 +41,7 @@ import { createAuditLog } from './merchants/audit-log.js';
 import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
-import { currencies as currencyList } from './money/currency-list.js';
+import { currenciesWith } from './money/base-currencies.js';
 import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
@@ -141,6 +141,7 @@ export async function createCore(options: CoreOptions) {
   const serverTime = await createServerTime(database, log, overrides.localNow);
   const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
   const isLive = config.networks.some(({ network }) => network.mode === 'live');
+  const currencyList = currenciesWith(config.baseCurrencies);
   // Real money needs real rates. The bundled file is for trying out.
   const rateSources = config.rateSources ?? (isLive && !config.ratesFile ? defaultSources : undefined);
   const worldRates =
@@ -186,7 +187,7 @@ export async function createCore(options: CoreOptions) {
   ]);
 
   const keys = createKeys(database, clock, newId);
-  const merchants = createMerchants(clock, newId);
+  const merchants = createMerchants(clock, newId, currencyList);
   const auditLog = createAuditLog(clock, personalData, hooks.emailsOf, hooks.onAudited);
   const ledger = createLedger(newId, clock);
   const customers = createCustomers(database, clock, newId, personalData);

@@ -1,6 +1,6 @@
 /** `rates …`: shows the exchange rates, and what each source says. */
 import { fromUnits } from 'crypto-checkout/contract';
-import { currencies } from '../money/currency-list.js';
+import type { Currency } from '../money/currency-list.js';
 import type { Rate, RateSource } from '../money/rates.js';
 import type { Fraction } from '../money/fractions.js';
 import type { WorldRates } from '../money/world-rates.js';
@@ -15,16 +15,16 @@ export const rateCommands: Group = {
       summary:
         'Fetches the exchange rates now, and shows for each currency the rate that a payment would be locked at, and what each source says.',
       details: 'Exits with 1 if a source does not answer, or a currency has no rate.',
-      async run({ worldRates, rates, signal }) {
-        if (!worldRates) return showFixed(rates);
+      async run({ worldRates, rates, currencies, signal }) {
+        if (!worldRates) return showFixed(rates, currencies.all());
         await worldRates.refresh(signal);
-        return showWorld(worldRates);
+        return showWorld(worldRates, currencies.all());
       },
     }),
   },
 };
 
-function showFixed(rates: RateSource): Output {
+function showFixed(rates: RateSource, currencies: readonly Currency[]): Output {
   const rows = currencies.map(({ code }) => ({ currency: code, ...rateJson(rates.latest(code)) }));
   const lines = rows.map(({ currency, dollars }) => `${currency.padEnd(5)} ${dollars ?? 'no rate'}`);
   return {
@@ -34,7 +34,7 @@ function showFixed(rates: RateSource): Output {
   };
 }
 
-function showWorld(rates: WorldRates): Output {
+function showWorld(rates: WorldRates, currencies: readonly Currency[]): Output {
   const sources = rates.sources();
   const rows = currencies.map(({ code }) => ({
     currency: code,

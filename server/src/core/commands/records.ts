@@ -1,6 +1,6 @@
 /** Shows records: as JSON, and as text for a terminal. */
 import { fromUnits } from 'crypto-checkout/contract';
-import { currencies } from '../money/currency-list.js';
+import { currencies, fiatCurrency } from '../money/currency-list.js';
 import { isoTime } from '../shared/clock.js';
 import type { Output } from './command.js';
 
@@ -57,7 +57,7 @@ export function counted(count: number, singular: string, plural = `${singular}s`
 
 /** Formats units as a decimal with every digit: an amount that is paid by hand must be exact. */
 export function amountOf(units: string | bigint, code: string): string {
-  const currency = currencies.find((known) => known.code === code);
+  const currency = currencies.find((known) => known.code === code) ?? fiatCurrency(code);
   if (!currency) throw new Error(`Unknown currency ${code}`);
   return fromUnits(BigInt(units), currency.decimals);
 }

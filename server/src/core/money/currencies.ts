@@ -2,7 +2,7 @@
 import { Problem } from '../shared/problem.js';
 import type { Network } from '../chains/networks.js';
 import type { Mode } from '../shared/scope.js';
-import type { Currency } from './currency-list.js';
+import { fiatCurrency, type Currency } from './currency-list.js';
 
 /** A currency on a network. */
 export interface PaymentOption {
@@ -19,7 +19,7 @@ export function createCurrencies(list: readonly Currency[], networks: readonly N
 
   /** A currency by a code from the database. @throws if it is no longer configured */
   const known = (code: string): Currency => {
-    const currency = byCode.get(code);
+    const currency = byCode.get(code) ?? fiatCurrency(code);
     if (!currency) throw new Error(`The currency ${code} is not configured`);
     return currency;
   };

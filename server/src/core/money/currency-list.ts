@@ -48,6 +48,23 @@ export const currencies: readonly Currency[] = [
   }),
 ];
 
+const ofWorld: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+const englishNames = new Intl.DisplayNames('en', { type: 'currency' });
+
+/**
+ * A currency of the world by its code, such as CHF, with the decimals that it has there. For BASE_CURRENCIES, and for
+ * records in one that was taken out of them.
+ */
+export function fiatCurrency(code: string): Currency | undefined {
+  const known = currencies.find((one) => one.code === code);
+  if (known) return known.type === 'fiat' ? known : undefined;
+  if (!ofWorld.has(code)) return undefined;
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency: code });
+  const { maximumFractionDigits: decimals = 2 } = format.resolvedOptions();
+  const name = englishNames.of(code) ?? code;
+  return { code, name, type: 'fiat', decimals, payableDecimals: decimals };
+}
+
 /** The coins that an exchange trades, with their names there. */
 export function symbolsOf(exchange: keyof z.output<typeof coin>['symbols']) {
   return Object.entries(coins).flatMap(([currency, { symbols }]) => {

@@ -24,7 +24,7 @@ const maxAgeMs = { crypto: 60_000, fiat: 86_400_000 };
 /** A price this old means that the market is halted. Some sources' prices are often a little too old to count. */
 const haltedAfterMs = { crypto: 600_000, fiat: 3 * 86_400_000 };
 /** The number of sources that must agree on a price. */
-const needed = 2;
+export const needed = 2;
 /** An agreed rate stays known this long for values that are only shown. No price can be locked at it. */
 const shownForMs = 900_000;
 
@@ -167,6 +167,19 @@ export function createWorldRates(options: WorldRatesOptions) {
     sources: () => sources.map(({ status }) => status()),
 
     marketsOut,
+
+    /**
+     * The sources that quote a fiat currency now, and those that could, but have not answered since the start.
+     */
+    quotes(currency: string): { readonly quoting: readonly string[]; readonly silent: readonly string[] } {
+      const couldQuote = options.adapters.filter(({ dollarPrices: of }) => of === 'fiat' || of === 'all');
+      const isSilent = (name: string) =>
+        sources.some((one) => one.name === name && one.status().answeredAt === undefined);
+      return {
+        quoting: pricesOf(currency, undefined).map(({ source }) => source),
+        silent: couldQuote.map(({ name }) => name).filter(isSilent),
+      };
+    },
 
     /** Each source's price of a currency, in dollars, however old it is and even if the others disagree. */
     prices: (currency: string) => pricesOf(currency, dollarsPerUsdt()),
