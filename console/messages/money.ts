@@ -24,11 +24,12 @@ export const texts = pick({
       if (hours >= 1) return `${hours} h ago`;
       return minutes >= 1 ? `${minutes} min ago` : `${seconds} s ago`;
     },
+    fees: 'Service fees',
     where: 'Where it is',
     suspended: 'Suspended',
     nothing: 'No money yet. What payers send shows up here, less the service fee.',
     /** The columns of the table. */
-    sum: 'In all is what is available, reserved and not settled yet. Service fees are not in it.',
+    sum: 'In all is what is available, reserved and not settled yet. The networks hold what is available, not settled yet, and the service fees.',
     others: (codes: string) => `Nothing in ${codes}.`,
     transfers: 'Transfers',
     noTransfers: 'No transfers yet.',

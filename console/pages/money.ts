@@ -113,6 +113,16 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
                 cell: (one) => amount(totalOf(one), one.currency),
               },
               { label: texts.worth, kind: 'money', cell: worthOf },
+              ...(held.some((one) => hasFees(feesOf(one)))
+                ? [
+                    {
+                      label: texts.fees,
+                      kind: 'money' as const,
+                      cell: (one: Balance) =>
+                        hasFees(feesOf(one)) ? amount(feesOf(one), one.currency) : '–',
+                    },
+                  ]
+                : []),
               { label: texts.where, kind: 'prose', cell: places },
             ],
             empty: '',
@@ -133,6 +143,15 @@ const totalOf = (one: Balance) =>
     one.unsettledBalance ?? 0,
     one.networkCharges ?? 0,
   ]);
+
+/**
+ * The service fees among the coins that the networks hold, less the charges of networks that they have covered: what is
+ * neither available nor unsettled.
+ */
+const feesOf = ({ networks = [], availableBalance, unsettledBalance = 0 }: Balance) =>
+  sumOfDecimals([...networks.map((one) => one.amount), -availableBalance, -unsettledBalance]);
+
+const hasFees = (fees: string) => fees !== '0' && !fees.startsWith('-');
 
 const worthOf = ({ worth }: Balance) =>
   worth === undefined ? '–' : worth.amount === null ? texts.noRate : amount(worth.amount, worth.currency);
