@@ -24,7 +24,7 @@ export const texts = pick({
       if (hours >= 1) return `${hours} h ago`;
       return minutes >= 1 ? `${minutes} min ago` : `${seconds} s ago`;
     },
-    fees: 'Service fees',
+    fees: (sum: string) => `of it service fees: ${sum}`,
     where: 'Where it is',
     suspended: 'Suspended',
     nothing: 'No money yet. What payers send shows up here, less the service fee.',

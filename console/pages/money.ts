@@ -73,15 +73,17 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
     (name: 'reservedBalance' | 'unsettledBalance' | 'networkCharges') =>
     ({ currency, ...one }: Balance) =>
       amount(one[name] ?? 0, currency);
-  const places = ({ currency, networks = [] }: Balance) => {
+  const places = (balance: Balance) => {
+    const { currency, networks = [] } = balance;
+    const fees = feesOf(balance);
     const most = Math.max(Number.MIN_VALUE, ...networks.map((one) => one.amount));
-    return networks.map(
+    return html`${networks.map(
       (one) =>
         html`<div class="place">
           ${one.network}: ${amount(one.amount, currency)}
           <progress max=${most} value=${Math.max(one.amount, 0)} aria-hidden="true"></progress>
         </div>`,
-    );
+    )}${hasFees(fees) ? html`<small class="fees">${texts.fees(amount(fees, currency))}</small>` : nothing}`;
   };
   return section(
     texts.balances,
@@ -113,16 +115,6 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
                 cell: (one) => amount(totalOf(one), one.currency),
               },
               { label: texts.worth, kind: 'money', cell: worthOf },
-              ...(held.some((one) => hasFees(feesOf(one)))
-                ? [
-                    {
-                      label: texts.fees,
-                      kind: 'money' as const,
-                      cell: (one: Balance) =>
-                        hasFees(feesOf(one)) ? amount(feesOf(one), one.currency) : '–',
-                    },
-                  ]
-                : []),
               { label: texts.where, kind: 'prose', cell: places },
             ],
             empty: '',

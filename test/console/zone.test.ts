@@ -1,4 +1,4 @@
-/** The shop's days, as a browser counts them from its own list of zones: the server counts the same, with Temporal. */
+/** The shop's days, as a browser counts them from its own list of zones. */
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   addDays,
@@ -10,7 +10,6 @@ import {
   startOfDay,
 } from '../../console/zone.js';
 import { askedRange, daysOf } from '../../console/period.js';
-import * as server from '../../server/src/core/shared/time-zone.js';
 
 afterEach(() => setShopZone('UTC'));
 
@@ -36,19 +35,6 @@ describe('A day of the shop', () => {
       hours,
     ]);
     expect([dayOf(startOfDay(day)), dayOf(startOfDay(day) - 1)]).toEqual([day, addDays(day, -1)]);
-  });
-
-  it('begins when the server says so, in every zone, on every day of two years', () => {
-    const days = Array.from({ length: 730 }, (_none, index) => addDays('2026-01-01', index));
-    const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((_zone, index) => index % 6 === 0);
-    const differing = zones.flatMap((zone) => {
-      setShopZone(zone);
-      const isSame = (day: string, noon = Date.parse(`${day}T11:59:59Z`)) =>
-        startOfDay(day) === server.startOfDay(zone, day) && dayOf(noon) === server.dayOf(zone, noon);
-      return days.flatMap((day) => (isSame(day) ? [] : [`${zone} ${day}`]));
-    });
-    expect(zones.length).toBeGreaterThan(60);
-    expect(differing).toEqual([]);
   });
 
   it('is one of UTC in a browser that does not know the zone, and the page says so', () => {

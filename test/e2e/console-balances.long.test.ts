@@ -82,8 +82,9 @@ test('each row adds up to its last sum, as the page shows them', async () => {
     const places = (await row.locator('.place').allInnerTexts()).map((text) =>
       plain(text.split(':')[1] ?? ''),
     );
-    const held = await sums('Available', 'Not settled yet', 'Service fees');
-    expect(sumOfDecimals(places)).toBe(sumOfDecimals(held));
+    const held = await sums('Available', 'Not settled yet');
+    const fees = plain(await row.getByText('of it service fees:').innerText());
+    expect(sumOfDecimals(places)).toBe(sumOfDecimals([...held, fees]));
   }
 });
 

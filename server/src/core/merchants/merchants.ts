@@ -4,7 +4,7 @@ import { currencies as builtIn, type Currency } from '../money/currency-list.js'
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { localHosts } from '../shared/local-hosts.js';
-import { timeZoneOf, unknownZone } from '../shared/time-zone.js';
+import { timeZoneOf, unknownZone } from './time-zone.js';
 import { afterCommit } from '../db/transaction-context.js';
 import { invalidField, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';

@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Clock } from '../../core/shared/clock.js';
 import { invalidField } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
-import { timeZoneOf, unknownZone } from '../../core/shared/time-zone.js';
+import { timeZoneOf, unknownZone } from '../../core/merchants/time-zone.js';
 
 export interface AskedPeriod {
   readonly from?: string | undefined;

@@ -13,7 +13,7 @@ import type { Clock } from '../../core/shared/clock.js';
 import type { Scope } from '../../core/shared/scope.js';
 import type { Merchants } from '../../core/merchants/merchants.js';
 import type { Reader } from '../../core/db/engine.js';
-import { addDays, dayOf, startOfDay } from '../../core/shared/time-zone.js';
+import { addDays, dayOf, startOfDay } from '../../core/merchants/time-zone.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { createVolume } from './volume.js';
 

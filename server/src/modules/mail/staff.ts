@@ -8,7 +8,7 @@ import { money, price } from '../../core/money/shown.js';
 import { permissionsOf } from '../../core/shared/permissions.js';
 import { invalidField, notFound } from '../../core/shared/problem.js';
 import { modes, scopeOf, type Scope } from '../../core/shared/scope.js';
-import { addDays, dayOf } from '../../core/shared/time-zone.js';
+import { addDays, dayOf } from '../../core/merchants/time-zone.js';
 import type { NewEvent } from '../../core/webhooks/outbox.js';
 import { composeForStaff, moment, shortened, type Message } from './compose.js';
 import { pageOf, reasonOf, reasons, shownBy } from './staff-kinds.js';
