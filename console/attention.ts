@@ -8,7 +8,7 @@ export const pageOf: Readonly<Record<string, string>> = {
   '/v1/refunds': 'refunds',
   '/v1/transfers': 'money',
   '/v1/webhooks': 'developers',
-  '/v1/networks': 'settings',
+  '/v1/networks': 'networks',
   '/v1/balances': 'money',
 };
 

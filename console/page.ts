@@ -38,6 +38,10 @@ export interface View {
   readonly signal: AbortSignal;
   /** True if the person's role may call `resource.verb` of the contract. */
   can(permission: string): boolean;
+  /** True if the role may see a page, by its name. */
+  sees(page: string): boolean;
+  /** The pages in the menu of a page that the role may see, by name. */
+  parts(page: string): readonly string[];
   /** The address of a page in the same mode. */
   link(page: string, id?: string, query?: Query): string;
   go(href: string): void;

@@ -4,7 +4,7 @@ import type { Page } from './page.js';
 
 export interface Place {
   readonly name: string;
-  /** Its entry in the menu; pages of one record have none. */
+  /** Its entry in the menu, or in the menu of its parent; pages of one record have none. */
   readonly label?: string;
   /** The entry of the menu that it belongs to. */
   readonly parent?: string;
@@ -27,6 +27,13 @@ const labels = pick({
     wallets: 'Hosted wallets',
     developers: 'Developers',
     settings: 'Settings',
+    shop: 'Shop',
+    limits: 'Fee and limits',
+    mail: 'E-mail to payers',
+    team: 'Team',
+    account: 'Your account',
+    networks: 'Networks',
+    audit: 'Audit log',
   },
 });
 
@@ -127,7 +134,58 @@ export const places: readonly Place[] = [
     permission: 'sessions.list',
     load: () => import('./pages/settings.js'),
   },
-  { name: 'audit', parent: 'settings', permission: 'auditLog.list', load: () => import('./pages/audit.js') },
+  {
+    name: 'shop',
+    label: labels.shop,
+    parent: 'settings',
+    permission: 'shop.retrieve',
+    load: () => import('./pages/shop.js'),
+  },
+  {
+    name: 'limits',
+    label: labels.limits,
+    parent: 'settings',
+    permission: 'shop.retrieve',
+    load: () => import('./pages/limits.js'),
+  },
+  {
+    name: 'mail',
+    label: labels.mail,
+    parent: 'settings',
+    permission: 'payerMail.retrieve',
+    load: () => import('./pages/mail.js'),
+  },
+  {
+    name: 'team',
+    label: labels.team,
+    parent: 'settings',
+    permission: 'team.list',
+    load: () => import('./pages/team.js'),
+  },
+  {
+    name: 'account',
+    label: labels.account,
+    parent: 'settings',
+    permission: 'sessions.list',
+    load: () => import('./pages/account.js'),
+  },
+  {
+    name: 'networks',
+    label: labels.networks,
+    parent: 'settings',
+    permission: 'home.listNetworks',
+    load: () => import('./pages/networks.js'),
+  },
+  {
+    name: 'audit',
+    label: labels.audit,
+    parent: 'settings',
+    permission: 'auditLog.list',
+    load: () => import('./pages/audit.js'),
+  },
 ];
 
 export const placeOf = (name: string) => places.find((one) => one.name === name);
+
+/** The pages in the menu of a page. */
+export const partsOf = (name: string) => places.filter(({ label, parent }) => label && parent === name);

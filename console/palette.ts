@@ -23,7 +23,7 @@ const needed = {
   plans: 'paymentPlans.create',
   wallets: 'wallets.create',
   developers: 'apiKeys.create',
-  settings: 'team.invite',
+  team: 'team.invite',
 } as const satisfies Record<keyof typeof texts.actions, string>;
 const actionPages = Object.keys(needed).filter((name): name is keyof typeof needed => name in needed);
 

@@ -9,6 +9,10 @@ import { refuseSecret } from './ui/refuse-secret.js';
 
 export interface Problem {
   readonly name: 'problem';
+  /** The heading, if the problem is all that there is. */
+  readonly title?: string;
+  /** Trying again cannot help. */
+  readonly isFinal?: true;
   readonly text: string;
   readonly requestId?: string | undefined;
 }
@@ -16,7 +20,13 @@ export type Shown =
   | { readonly name: 'loading' }
   | Problem
   /** `problem`: reading it again failed; the earlier data is still shown. */
-  | { readonly name: 'page'; readonly data: unknown; readonly problem?: Problem };
+  | {
+      readonly name: 'page';
+      readonly data: unknown;
+      readonly problem?: Problem;
+      /** The data is that of the earlier filters. */
+      readonly isOld?: true;
+    };
 
 export interface Frame {
   readonly session: ConsoleSession;
@@ -29,6 +39,9 @@ export interface Frame {
     readonly href: string;
     readonly isCurrent: boolean;
   }[];
+  /** The pages that belong together with this one, which have a menu of their own. */
+  readonly parts: Frame['menu'];
+  readonly partsLabel: string;
   readonly otherMode: { readonly mode: Mode; readonly href: string } | undefined;
   readonly query: string;
   readonly search: (text: string) => void;
@@ -36,10 +49,26 @@ export interface Frame {
   /** The zone of all times and days. */
   readonly zone: string;
   readonly content: TemplateResult;
+  /** The rows in view are being replaced. */
+  readonly isReading: boolean;
 }
 
 export function frame(options: Frame): TemplateResult {
-  const { session, mode, aheadMs, menu, otherMode, query, search, signOut, zone, content } = options;
+  const {
+    session,
+    mode,
+    aheadMs,
+    menu,
+    parts,
+    partsLabel,
+    otherMode,
+    query,
+    search,
+    signOut,
+    zone,
+    content,
+    isReading,
+  } = options;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const input = (event.currentTarget as HTMLFormElement).querySelector('input');
@@ -87,7 +116,12 @@ export function frame(options: Frame): TemplateResult {
             : nothing
         }
       </nav>
-      <main id="content" tabindex="-1">
+      <main id="content" tabindex="-1" aria-busy=${isReading}>
+        ${
+          parts.length > 1
+            ? html`<nav class="parts" aria-label=${partsLabel}>${parts.map(entry)}</nav>`
+            : nothing
+        }
         ${content}
         <p class="zone"><small>${common.timesIn(zone)}</small></p>
       </main>
@@ -123,12 +157,23 @@ function focusContent(event: Event): void {
   document.getElementById('content')?.focus();
 }
 
-export function problemView(shown: Shown, retry: () => void): TemplateResult {
-  if (shown.name !== 'problem') return html`<p class="wait" role="status">${common.loading}</p>`;
+/** The heading of a page, and rows without words, until its data is there. It shows only if that takes a moment. */
+export const loadingView = (title: string) =>
+  html`<div class="wait" role="status">
+    <p class="title">${title}</p>
+    <p class="said">${common.loading}</p>
+    <div class="blank" aria-hidden="true">${Array.from({ length: 8 }, () => html`<i></i>`)}</div>
+  </div>`;
+
+export function problemView(shown: Problem, retry: () => void, home: string): TemplateResult {
   return html`<div class="problem" role="alert">
     <p>${shown.text}</p>
     ${shown.requestId ? html`<small>${texts.requestId(shown.requestId)}</small>` : nothing}
-    <button @click=${retry}>${common.retry}</button>
+    ${
+      shown.isFinal
+        ? html`<a class="button" href=${home}>${texts.toHome}</a>`
+        : html`<button @click=${retry}>${common.retry}</button>`
+    }
   </div>`;
 }
 

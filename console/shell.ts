@@ -9,11 +9,20 @@ import { press } from './keyboard.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Page, View } from './page.js';
 import { signInByPasskey } from './passkeys.js';
-import { placeOf, places } from './pages.js';
+import { partsOf, placeOf, places, type Place } from './pages.js';
 import { formatRoute, parseRoute, type Query, type Route } from './route.js';
 import { failureDialog, isSignedOut, messageOf, problemOf } from './problems.js';
 import { searchRoute } from './search.js';
-import { frame, keyboardDialog, problemView, toastView, type Shown, type Toast } from './shell-views.js';
+import {
+  frame,
+  keyboardDialog,
+  loadingView,
+  problemView,
+  toastView,
+  type Problem,
+  type Shown,
+  type Toast,
+} from './shell-views.js';
 import { signInView, takeToken, type SignIn } from './sign-in.js';
 import { dialogView, type Dialog } from './ui/dialog.js';
 import { markCuts } from './ui/whole.js';
@@ -127,24 +136,41 @@ export class CheckoutConsole extends LitElement {
     if (signIn) return html`${signInView(signIn, () => void this.#usePasskey())} ${rest}`;
     const route = this.#route;
     if (!session || !route) return html`<p class="wait" role="status">…</p>`;
-    const menu = places.filter(({ label, permission }) => label && session.permissions.includes(permission));
+    const isSeen = ({ permission }: Place) => session.permissions.includes(permission);
+    const menu = places.filter((one) => one.label && !one.parent && isSeen(one));
     const page = placeOf(route.page);
+    const entryOf = ({ name, label = '' }: Place) => ({
+      label,
+      href: formatRoute(this.base, route.mode, name),
+    });
     return html`${frame({
       session,
       mode: route.mode,
       aheadMs: route.mode === 'test' ? this.aheadMs : 0,
-      menu: menu.map(({ name, label = '' }) => ({
-        ...{ label, count: this.counts[name], href: formatRoute(this.base, route.mode, name) },
-        isCurrent: name === route.page || name === page?.parent,
+      menu: menu.map((one) => ({
+        ...entryOf(one),
+        count: this.#countOf(one.name),
+        isCurrent: one.name === route.page || one.name === page?.parent,
       })),
+      parts: partsOf(page?.parent ?? '')
+        .filter(isSeen)
+        .map((one) => ({ ...entryOf(one), count: undefined, isCurrent: one.name === route.page })),
+      partsLabel: placeOf(page?.parent ?? '')?.label ?? '',
       otherMode: this.#otherMode(route, session),
       query: route.query.get('q') ?? '',
       search: (text) => this.#go(searchRoute(this.base, route.mode, text)),
       signOut: (everywhere) => void this.#signOut(everywhere),
       zone: describeZone(Date.now() + (route.mode === 'test' ? this.aheadMs : 0)),
       content: this.#content(shown),
+      isReading: shown.name === 'page' && shown.isOld === true,
     })}
     ${rest}`;
+  }
+
+  /** Of an entry of the menu, with the pages that belong to it; undefined for none. */
+  #countOf(name: string): number | undefined {
+    const own = Object.entries(this.counts).filter(([page]) => (placeOf(page)?.parent ?? page) === name);
+    return own.length === 0 ? undefined : own.reduce((sum, [, count]) => sum + count, 0);
   }
 
   protected override updated(): void {
@@ -154,11 +180,16 @@ export class CheckoutConsole extends LitElement {
 
   #content(shown: Shown): TemplateResult {
     const view = this.#view;
-    if (shown.name !== 'page' || !view || !this.#page) {
-      const heading = shown.name === 'problem' ? html`<h1>${common.brand}</h1>` : nothing;
-      return html`${heading} ${problemView(shown, () => this.#open())}`;
+    const place = placeOf(this.#route?.page ?? '');
+    const home = formatRoute(this.base, this.#route?.mode ?? 'test', 'home');
+    if (shown.name === 'problem') {
+      return html`<h1>${shown.title ?? place?.label ?? texts.failed}</h1>
+        ${problemView(shown, () => this.#open(), home)}`;
     }
-    return html`${shown.problem ? problemView(shown.problem, () => void this.#load()) : nothing}
+    if (shown.name === 'loading' || !view || !this.#page) {
+      return loadingView(place?.label ?? placeOf(place?.parent ?? '')?.label ?? common.loading);
+    }
+    return html`${shown.problem ? problemView(shown.problem, () => void this.#load(), home) : nothing}
       <h1 tabindex="-1">${this.#page.title(view, shown.data)}</h1>
       ${this.#page.render(shown.data, view)}`;
   }
@@ -224,15 +255,16 @@ export class CheckoutConsole extends LitElement {
     this.#route = route;
     const place = placeOf(route.page);
     if (!place) {
-      document.title = common.brand;
-      this.shown = { name: 'problem', text: texts.notFound };
+      this.#fail({ name: 'problem', title: texts.notFoundTitle, text: texts.notFound, isFinal: true });
       return;
     }
     if (!session.permissions.includes(place.permission)) {
-      this.shown = { name: 'problem', text: texts.mayNot(session.role) };
+      const text = texts.mayNot(session.role);
+      this.#fail({ name: 'problem', title: texts.mayNotTitle, text, isFinal: true });
       return;
     }
     if (isOther) this.shown = { name: 'loading' };
+    else if (this.shown.name === 'page') this.shown = { ...this.shown, isOld: true };
     this.#view = this.#viewOf(route, session);
     void this.#show(place.load, isOther, asked);
   }
@@ -253,8 +285,15 @@ export class CheckoutConsole extends LitElement {
       const view = this.#view;
       if (asked !== null && view && !view.signal.aborted) await page.actions?.[asked]?.(view);
     } catch (error) {
-      if (!signal.aborted) this.shown = { name: 'problem', text: messageOf(error) };
+      if (!signal.aborted) this.#fail({ name: 'problem', text: messageOf(error) });
     }
+  }
+
+  /** Shows a problem in place of a page. */
+  #fail(problem: Problem): void {
+    const title = problem.title ?? placeOf(this.#route?.page ?? '')?.label ?? texts.failed;
+    document.title = `${title} · ${this.session?.merchant.name ?? ''}`;
+    this.shown = problem;
   }
 
   /** Keyboards and screen readers continue at the new page's heading. */
@@ -292,7 +331,9 @@ export class CheckoutConsole extends LitElement {
         waitMs = Math.max(waitMs, (error.waitSeconds ?? 0) * 1000);
       }
       const problem = { name: 'problem', ...problemOf(error) } as const;
-      this.shown = this.shown.name === 'page' ? { ...this.shown, problem } : problem;
+      const isMissing = error instanceof CallFailure && error.code === 'not_found';
+      if (this.shown.name === 'page') this.shown = { name: 'page', data: this.shown.data, problem };
+      else this.#fail(isMissing ? { ...problem, title: texts.missingTitle, isFinal: true } : problem);
     }
     this.#loaded = reading;
     void this.#count(view);
@@ -368,6 +409,9 @@ export class CheckoutConsole extends LitElement {
       now: () => Date.now() + (mode === 'test' ? this.aheadMs : 0),
       signal,
       can: (permission) => session.permissions.includes(permission),
+      sees: (name) => session.permissions.includes(placeOf(name)?.permission ?? ''),
+      parts: (name) =>
+        partsOf(name).flatMap((one) => (session.permissions.includes(one.permission) ? one.name : [])),
       link: (page, id, query) => formatRoute(this.base, mode, page, id, query),
       go: (href) => this.#go(href),
       replace: (href) => this.#go(href, true),
@@ -394,7 +438,10 @@ export class CheckoutConsole extends LitElement {
     if (!session.modes.includes(other)) return undefined;
     // A record of one mode does not exist in the other.
     const place = placeOf(page);
-    return { mode: other, href: formatRoute(this.base, other, place?.parent ?? page) };
+    return {
+      mode: other,
+      href: formatRoute(this.base, other, place?.label ? page : (place?.parent ?? page)),
+    };
   }
 
   #go(href: string, isReplaced = false): void {

@@ -101,8 +101,8 @@ const importsOf = (name, folder) =>
 const pageFolder = 'console/pages/';
 
 /**
- * A page says in its first comment where it is: its place in the order, its label in the menu or the page that it belongs to, and the
- * call that the role must be allowed.
+ * A page says in its first comment where it is: its place in the order, its label in the menu or the page that it belongs to (with both,
+ * it is an entry of that page's own menu), and the call that the role must be allowed.
  *
  * @typedef {{ order: number, label?: string, parent?: string, permission: string }} Place
  */
@@ -236,7 +236,7 @@ import type { Page } from './page.js';
 
 export interface Place {
   readonly name: string;
-  /** Its entry in the menu; pages of one record have none. */
+  /** Its entry in the menu, or in the menu of its parent; pages of one record have none. */
   readonly label?: string;
   /** The entry of the menu that it belongs to. */
   readonly parent?: string;
@@ -249,7 +249,10 @@ const labels = pick({ en: ${JSON.stringify(labels)} });
 
 export const places: readonly Place[] = [${places.map(placeText).join('')}];
 
-export const placeOf = (name: string) => places.find((one) => one.name === name);`,
+export const placeOf = (name: string) => places.find((one) => one.name === name);
+
+/** The pages in the menu of a page. */
+export const partsOf = (name: string) => places.filter(({ label, parent }) => label && parent === name);`,
   ),
   'docs/currencies.md': currencyGuide,
   'docs/widget.md': guide.replace(/^The checkout supports [^.]*\.$/m, sentence),

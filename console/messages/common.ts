@@ -78,6 +78,10 @@ export const shellTexts = pick({
       ['?', 'This list'],
       ['Esc', 'Close'],
     ] as const,
+    notFoundTitle: 'Page not found',
+    missingTitle: 'Record not found',
+    mayNotTitle: 'Not for your role',
+    failed: 'The page could not be read',
     notFound: 'There is no such page.',
     toHome: 'To the start page',
     mayNot: (role: string) =>

@@ -41,6 +41,22 @@ export const texts = pick({
       remaining > 0
         ? `${retried} are sent again; ${remaining} are left: press again`
         : `${retried} are sent again`,
+    replay: (count: number) => (count === 1 ? 'Send this one again…' : `Send these ${count} again…`),
+    replayTitle: (count: number) => (count === 1 ? 'Send this event again?' : `Send ${count} events again?`),
+    replayText: (count: number, total: number) =>
+      `${total > count ? `The filter has ${total}: the newest ${count} go out now. ` : ''}Your server gets each with the same webhook-id, so that it can leave out those that it knows.`,
+    replayAction: 'Send again',
+    replaying: 'Sending again',
+    replayed: (count: number, total: number) => `${count} of ${total}`,
+    replayStop: 'Stop',
+    replayEnd: ({ sent, refused, total }: Readonly<Record<'sent' | 'refused' | 'total', number>>) => {
+      const rest = total - sent - refused;
+      return [
+        `${sent} ${sent === 1 ? 'is' : 'are'} sent again`,
+        ...(refused > 0 ? [`${refused} could not be`] : []),
+        ...(rest > 0 ? [`${rest} left out, since you stopped`] : []),
+      ].join(', ');
+    },
     delivery: (type: string) => `Delivery of ${type}`,
     facts: 'Event',
     id: 'webhook-id',

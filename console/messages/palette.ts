@@ -15,7 +15,7 @@ export const texts = pick({
       plans: 'New plan',
       wallets: 'New wallet',
       developers: 'New API key',
-      settings: 'Add a colleague',
+      team: 'Add a colleague',
     },
     toTest: 'Switch to test mode',
     toLive: 'Switch to live',

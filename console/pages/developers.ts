@@ -18,6 +18,7 @@ import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
+import { replayButton, replayProgress } from './replay-parts.js';
 import { deliveryTable, type Delivery } from './webhook-parts.js';
 
 type Webhook = ParsedData<typeof consoleApi.webhook.retrieve>;
@@ -36,21 +37,19 @@ const statusOf = (name: string | undefined) =>
   (Object.keys(statuses) as (keyof typeof statuses)[]).find((one) => one === name);
 const types = webhookEventType.options;
 
-async function load({ api, query, signal, can }: View): Promise<Data> {
+function filterOf(query: URLSearchParams) {
   const get = (name: string) => query.get(name) ?? undefined;
+  return {
+    subjectId: get('subjectId'),
+    status: statusOf(get('status')),
+    type: types.find((one) => one === get('type')),
+  };
+}
+
+async function load({ api, query, signal, can }: View): Promise<Data> {
+  const page = query.get('page') ?? undefined;
   const [listed, webhook, keys] = await Promise.all([
-    api(
-      webhooks.list,
-      {
-        query: {
-          page: get('page'),
-          subjectId: get('subjectId'),
-          status: statusOf(get('status')),
-          type: types.find((one) => one === get('type')),
-        },
-      },
-      signal,
-    ),
+    api(webhooks.list, { query: { page, ...filterOf(query) } }, signal),
     can('webhook.retrieve') ? api(consoleApi.webhook.retrieve, {}, signal) : undefined,
     can('apiKeys.list') ? api(consoleApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
   ]);
@@ -63,6 +62,8 @@ async function load({ api, query, signal, can }: View): Promise<Data> {
 }
 
 function render({ webhook, keys, deliveries, pagination }: Data, view: View): TemplateResult {
+  const filter = filterOf(view.query);
+  const isFiltered = Object.values(filter).some((one) => one !== undefined);
   return html`<div class="panels">
     ${webhook ? webhookSection(webhook, view) : nothing}
     ${section(
@@ -72,11 +73,13 @@ function render({ webhook, keys, deliveries, pagination }: Data, view: View): Te
         { name: 'type', label: texts.type, options: types.map((one) => [one, one]) },
         { name: 'subjectId', label: texts.record },
       ])}
-      ${deliveryTable(deliveries, view, pagination)}`,
-      button(view, {
-        ...{ text: texts.retryAll, permission: 'webhooks.retryFailed' },
-        run: () => retryAll(view),
-      }),
+      ${replayProgress()} ${deliveryTable(deliveries, view, pagination)}`,
+      isFiltered
+        ? replayButton(filter, pagination?.total ?? 0, view)
+        : button(view, {
+            ...{ text: texts.retryAll, permission: 'webhooks.retryFailed' },
+            run: () => retryAll(view),
+          }),
     )}
     ${keys ? keySection(keys, view) : nothing}
   </div>`;

@@ -6,6 +6,7 @@
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { cases } from '../../src/contract/console-cases.js';
+import { goLive as goLiveApi } from '../../src/contract/console-go-live.js';
 import { home } from '../../src/contract/home.js';
 import { pageOf } from '../attention.js';
 import { amount, time } from '../format.js';
@@ -15,24 +16,28 @@ import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { section } from '../ui/details.js';
 import { teachTag } from '../ui/teach-tag.js';
+import { goLiveSection, type GoLive } from './go-live-parts.js';
 
 type Overview = ParsedData<typeof home.retrieve>;
 type Mine = ParsedData<typeof cases.listMine>;
 interface Data extends Overview {
   readonly mine: Mine;
+  /** Undefined for roles that cannot take the steps. */
+  readonly goLive: GoLive | undefined;
 }
 type Attention = Data['attention'][number];
 type Volume = Data['volume'][number];
 
 async function load({ api, can, signal }: View): Promise<Data> {
-  const [overview, mine] = await Promise.all([
+  const [overview, mine, goLive] = await Promise.all([
     api(home.retrieve, {}, signal),
     can('cases.listMine') ? api(cases.listMine, {}, signal) : undefined,
+    can('goLive.retrieve') ? api(goLiveApi.retrieve, {}, signal) : undefined,
   ]);
-  return { ...overview.data, mine: mine?.data ?? [] };
+  return { ...overview.data, mine: mine?.data ?? [], goLive: goLive?.data };
 }
 
-function render({ attention, volume, today, timeZone, mine }: Data, view: View): TemplateResult {
+function render({ attention, volume, today, timeZone, mine, goLive }: Data, view: View): TemplateResult {
   const needed =
     attention.length === 0
       ? html`<p class="calm">✓ ${texts.calm}</p>`
@@ -42,6 +47,7 @@ function render({ attention, volume, today, timeZone, mine }: Data, view: View):
   return html`<div class="panels">
     ${section(texts.attention, needed)}
     ${mine.length > 0 ? section(texts.mine, mineView(mine, view)) : nothing} ${passkeyOffer(view)}
+    ${goLive ? goLiveSection(goLive, view) : nothing}
     ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today, timeZone))}
   </div>`;
 }

@@ -1,4 +1,4 @@
-/** The shop's team, and the signed-in person's sessions. */
+/** The shop's team: who is in it, in which role. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
@@ -13,7 +13,6 @@ import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
 
 export type Member = ParsedData<typeof consoleApi.team.list>[number];
-export type OpenSession = ParsedData<typeof consoleApi.sessions.list>[number];
 type Role = Member['role'];
 
 const roles = Object.keys(texts.roles) as Role[];
@@ -109,32 +108,4 @@ async function remove(id: string, email: string, view: View): Promise<void> {
   const { removeText: text, removeAction: action } = texts;
   if (!(await view.ask({ title: texts.removeTitle(email), text, action, isFinal: true }))) return;
   await view.act(() => view.api(consoleApi.team.remove, { params: { person_id: id } }), texts.removed);
-}
-
-export function sessionSection(sessions: readonly OpenSession[], view: View): TemplateResult {
-  const end = (id: string) => () =>
-    view.act(() => view.api(consoleApi.sessions.remove, { params: { session_id: id } }), texts.ended);
-  return section(
-    texts.mySessions,
-    table<OpenSession>({
-      label: texts.mySessions,
-      rows: sessions,
-      view,
-      columns: [
-        { label: texts.browser, cell: ({ userAgent }) => html`<small>${userAgent || '–'}</small>` },
-        { label: texts.address, cell: ({ address }) => address },
-        { label: texts.since, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
-        { label: texts.lastUse, kind: 'time', cell: ({ lastUsedAt }) => time(lastUsedAt) },
-        {
-          label: common.actions,
-          kind: 'actions',
-          cell: ({ id, isCurrent }) =>
-            isCurrent
-              ? tag(texts.thisOne, 'good')
-              : button(view, { text: texts.end, permission: 'sessions.remove', run: end(id), kind: 'small' }),
-        },
-      ],
-      empty: '',
-    }),
-  );
 }

@@ -69,6 +69,8 @@ const openSession = z.object({
   expiresAt: timestamp,
 });
 
+const teamSession = z.extend(openSession, { person: z.object({ id: z.string(), email: z.string(), role }) });
+
 const passkey = z.object({
   id: z.string(),
   name: z.string(),
@@ -219,6 +221,18 @@ const team = {
   }),
 };
 
+const sampleOpenSession = {
+  id: sampleSessionId,
+  isCurrent: true,
+  address: '192.0.2.1',
+  userAgent: 'Mozilla/5.0',
+  signedInBy: 'link' as const,
+  createdAt: sampleTime,
+  lastUsedAt: sampleTime,
+  expiresAt: sampleSession.expiresAt,
+};
+const sessionParams = z.object({ session_id: described(id, 'Id of the session.') });
+
 const sessions = {
   list: endpoint({
     method: 'GET',
@@ -228,18 +242,7 @@ const sessions = {
     data: z.array(openSession),
     sample: {
       message: 'Sessions fetched',
-      data: [
-        {
-          id: sampleSessionId,
-          isCurrent: true,
-          address: '192.0.2.1',
-          userAgent: 'Mozilla/5.0',
-          signedInBy: 'link',
-          createdAt: sampleTime,
-          lastUsedAt: sampleTime,
-          expiresAt: sampleSession.expiresAt,
-        },
-      ],
+      data: [sampleOpenSession],
     },
   }),
   remove: endpoint({
@@ -247,7 +250,35 @@ const sessions = {
     path: '/console/api/sessions/{session_id}',
     key: 'session',
     description: 'Ends one of the sessions of the person who asks.',
-    params: z.object({ session_id: described(id, 'Id of the session.') }),
+    params: sessionParams,
+    sample: { params: { session_id: sampleSessionId }, message: 'Session ended' },
+  }),
+};
+
+/** Of everybody in the team: for owners. */
+const teamSessions = {
+  list: endpoint({
+    method: 'GET',
+    path: '/console/api/team-sessions',
+    key: 'session',
+    description: 'Lists where the people of the shop are signed in, by the last use of each session.',
+    data: z.array(teamSession),
+    sample: {
+      message: 'Sessions fetched',
+      data: [
+        {
+          ...{ ...sampleOpenSession, isCurrent: false },
+          person: { id: samplePersonId, email: sampleMember.email, role: sampleMember.role },
+        },
+      ],
+    },
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/console/api/team-sessions/{session_id}',
+    key: 'session',
+    description: 'Ends one session of somebody in the team.',
+    params: sessionParams,
     sample: { params: { session_id: sampleSessionId }, message: 'Session ended' },
   }),
 };
@@ -336,5 +367,5 @@ const passkeySignIn = {
 };
 
 /** Signing in, the team, and the sessions and passkeys of the signed-in person. */
-export const peopleApi = { session: sessionEndpoints, team, sessions, passkeys, passkeySignIn };
+export const peopleApi = { session: sessionEndpoints, team, sessions, teamSessions, passkeys, passkeySignIn };
 export type PeopleApi = typeof peopleApi;

@@ -2,6 +2,7 @@
  * A merchant's account settings in the console: webhook URL, test keys and the shop's appearance; and the audit log.
  */
 import * as z from 'zod/mini';
+import { goLive } from './console-go-live.js';
 import { endpoint } from './endpoint.js';
 import { described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
 
@@ -187,6 +188,8 @@ const auditEntry = z.object({
   /** Null if both modes share it. */
   mode: z.nullable(mode),
   actor: z.string(),
+  /** The signed-in person; null for a key, a command or the server. The e-mail address is null once it was erased. */
+  person: z.nullable(z.object({ id: z.string(), email: z.nullable(z.string()) })),
   action: z.string(),
   subjectId: z.string(),
   before: z.nullable(z.record(z.string(), z.unknown())),
@@ -200,7 +203,16 @@ const auditLog = {
     key: 'session',
     description:
       'Lists who changed what, newest first: the newest 10,000 entries of the range, and `total` counts no further.',
-    query: listQuery({}),
+    query: listQuery({
+      person: described(
+        z.optional(requiredText()),
+        'Only what this person did, by id, among the newest 10,000 entries of the range.',
+      ),
+      action: described(
+        z.optional(requiredText()),
+        'Only this action, such as `refund.approved`, among the same entries.',
+      ),
+    }),
     data: z.array(auditEntry),
     paginated: true,
     sample: {
@@ -208,7 +220,8 @@ const auditLog = {
       message: 'Audit log fetched',
       data: [
         {
-          ...{ id: 7, time: sampleTime, mode: 'test', actor: 'ada@shop.example (owner)' },
+          ...{ id: 7, time: sampleTime, mode: 'test', actor: 'ada@shop.example, owner 01J9' },
+          person: { id: '01J9ZQ8A0B1C2D3E4F5G6H7J8K', email: 'ada@shop.example' },
           ...{ action: 'key.revoked', subjectId: sampleKey.id, before: { last4: '1a2b' }, after: null },
         },
       ],
@@ -230,5 +243,5 @@ const counter = {
   }),
 };
 
-export const settingsApi = { webhook, apiKeys, counter, shop, auditLog };
+export const settingsApi = { goLive, webhook, apiKeys, counter, shop, auditLog };
 export type SettingsApi = typeof settingsApi;

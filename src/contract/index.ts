@@ -75,6 +75,7 @@ export {
   type StaffMailKind,
 } from './console-mail.js';
 export { sweeps } from './console-sweeps.js';
+export { goLiveSteps, type GoLiveStep } from './console-go-live.js';
 export { settingsApi, type SettingsApi } from './console-settings.js';
 export { consoleApi, type ConsoleApi } from './console.js';
 export {

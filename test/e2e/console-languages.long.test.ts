@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { settingsPages } from './staff.js';
 import { inspect, useStage } from './stage.js';
 
 let directory: string;
@@ -108,7 +109,7 @@ beforeAll(async () => {
       `plan/${plan.id}`,
       'subscribers',
     ],
-    ...['wallets', `wallet/${wallet.id}`, 'developers', `delivery/${delivery?.id}`, 'settings', 'audit'],
+    ...['wallets', `wallet/${wallet.id}`, 'developers', `delivery/${delivery?.id}`, ...settingsPages],
     ...['payments?q=nothing', 'no-such-page'],
   ];
 }, 120_000);

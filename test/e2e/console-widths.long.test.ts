@@ -80,7 +80,7 @@ test('a phone shows a record in two lines, and four entries of the menu', async 
   expect(names.map((name) => name.replace(/\s*\d+$/, ''))).toEqual(['Home', 'Payments', 'Refunds', 'Money']);
   await menu.getByRole('button', { name: 'More' }).click();
   await menu.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
   expect(await menu.getByRole('link', { name: 'Settings' }).isVisible()).toBe(false);
 });
 

@@ -8,6 +8,7 @@ import type { Payment } from 'crypto-checkout/contract';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { settingsPages } from './staff.js';
 import { inspect, useStage } from './stage.js';
 
 let directory: string;
@@ -237,6 +238,7 @@ async function tasksOfSettings(page: Page): Promise<void> {
 
   await task(page, 'add a colleague', async ({ click }) => {
     await click('link', 'Settings');
+    await click('link', 'Team');
     await click('button', 'Add a colleague…');
     await page.getByRole('textbox', { name: 'E-mail', exact: true }).fill('eve@shop.example');
     await click('button', 'Make the link');
@@ -252,6 +254,7 @@ async function tasksOfSettings(page: Page): Promise<void> {
 
   await task(page, 'is a node behind', async ({ click }) => {
     await click('link', 'Settings');
+    await click('link', 'Networks');
     await page
       .getByRole('row', { name: /^Tron Offered \d+ s/ })
       .first()
@@ -278,7 +281,7 @@ test(
     const shown = [
       ...['home', 'payments', `payment/${excess.id}`, 'refunds', 'payments?q=nothing'],
       ...['developers', `delivery/${delivery?.id}`, 'money', 'customers', `customer/${customer?.id}`],
-      ...['plans', `plan/${plan.id}`, 'subscribers', 'wallets', `wallet/${wallet.id}`, 'settings', 'audit'],
+      ...['plans', `plan/${plan.id}`, 'subscribers', 'wallets', `wallet/${wallet.id}`, ...settingsPages],
     ];
     for (const path of shown) {
       await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
@@ -331,7 +334,7 @@ test(
     for (const path of [
       ...['home', 'payments', `payment/${payment.id}`, `payment/${exact.id}`, 'refunds', 'money'],
       ...['customers', `customer/${customer?.id}`, 'plans', `plan/${plan.id}`, 'subscribers', 'wallets'],
-      ...[`wallet/${wallet.id}`, 'developers', `delivery/${deliveries[0]?.id}`, 'settings', 'audit'],
+      ...[`wallet/${wallet.id}`, 'developers', `delivery/${deliveries[0]?.id}`, ...settingsPages],
       `payments?q=${encodeURIComponent(markup)}`,
     ]) {
       await page.goto(`${origin}/console/test/${path}`);

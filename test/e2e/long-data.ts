@@ -2,6 +2,7 @@
 import type { Payment } from 'crypto-checkout/contract';
 import { expect, vi } from 'vitest';
 import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
+import { settingsPages } from './staff.js';
 import type { Stage } from './stage.js';
 
 export const long = {
@@ -86,7 +87,7 @@ export async function makeLongData(
     ...['home', 'payments', `payment/${payment.id}`, `payment/${other.id}`, 'refunds', 'money'],
     ...[`transfer/${transfer.id}`, 'exports', 'sweeps', 'books', 'customers', `customer/${customer?.id}`],
     ...['plans', `plan/${made.id}`, 'subscribers', 'wallets', `wallet/${wallet.id}`, 'developers'],
-    ...[`delivery/${delivery?.id}`, 'settings', 'audit', `payments?q=${long.reference}-nothing`],
+    ...[`delivery/${delivery?.id}`, ...settingsPages, `payments?q=${long.reference}-nothing`],
   ];
   return { paths, payment };
 }

@@ -54,7 +54,7 @@ test('somebody adds a passkey, signs in with it, and not without the finger', as
   await page
     .getByRole('heading', { name: 'Sign in without a link next time' })
     .waitFor({ state: 'detached' });
-  await page.goto(`${origin}/console/test/settings`);
+  await page.goto(`${origin}/console/test/account`);
   await page.getByRole('cell', { name: 'This device', exact: true }).waitFor();
   expect(await device.credentials()).toBe(1);
 
@@ -66,6 +66,7 @@ test('somebody adds a passkey, signs in with it, and not without the finger', as
     return route.fulfill({ status: 403, json: { status: 'error', message: 'Sign in again', data } });
   });
   const [before] = await page.context().cookies();
+  await page.getByRole('link', { name: 'Team' }).click();
   await page.getByRole('button', { name: 'Add a colleague' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('E-mail').fill('bob@shop.example');

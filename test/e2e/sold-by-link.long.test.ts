@@ -46,9 +46,9 @@ const letter = async (subject: RegExp): Promise<Letter> => {
 };
 
 /** Ticks kinds of messages in the console's settings, and reads them again. */
-async function chooseMail(page: Page, title: string, kinds: readonly string[]): Promise<void> {
+async function chooseMail(page: Page, name: string, title: string, kinds: readonly string[]): Promise<void> {
   const open = async () => {
-    await page.goto(`${new URL(page.url()).origin}/console/test/settings`);
+    await page.goto(`${new URL(page.url()).origin}/console/test/${name}`);
     const section = page.locator('section.panel', { has: page.getByRole('heading', { name: title }) });
     await section.waitFor();
     return section;
@@ -64,8 +64,11 @@ async function chooseMail(page: Page, title: string, kinds: readonly string[]): 
 
 test('a link is paid with too much, and the excess goes back by the link in the payer’s mail', async () => {
   const owner = await signInAs('owner', stage, env());
-  await chooseMail(owner, 'E-mail to payers', Object.values(texts.payerKinds));
-  await chooseMail(owner, 'E-mail to you', [texts.staffKinds.needsPerson, texts.staffKinds.refundToApprove]);
+  await chooseMail(owner, 'mail', 'E-mail to payers', Object.values(texts.payerKinds));
+  await chooseMail(owner, 'account', 'E-mail to you', [
+    texts.staffKinds.needsPerson,
+    texts.staffKinds.refundToApprove,
+  ]);
   await owner.getByRole('link', { name: 'Payment links' }).first().click();
   await owner.getByRole('button', { name: 'New payment link…' }).click();
   const dialog = owner.getByRole('dialog');

@@ -4,6 +4,9 @@ import * as z from 'zod/mini';
 import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
 import type { Stage } from './stage.js';
 
+/** The pages of the settings. */
+export const settingsPages = ['shop', 'limits', 'mail', 'team', 'account', 'networks', 'audit'];
+
 const invitation = z.object({ signInUrl: z.string() });
 
 /** Opens the console in a browser of its own, signed in. */

@@ -2,7 +2,7 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
-import type { Api, AttentionCode, Data, ModuleFields, Role } from 'crypto-checkout/contract';
+import type { Api, AttentionCode, Data, GoLiveStep, ModuleFields, Role } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
 import type { ConnectedNetwork, NetworkFinding } from './chains/connected.js';
@@ -18,6 +18,11 @@ import { unwatchedPayer, type WatchedPayer } from './withdrawals/transfers-by-ha
 
 /** Records that wait for the shop's staff, and the list that shows them. */
 export type Attention = Overview['attention'][number];
+/** A step before a shop goes live. */
+export interface DoneStep {
+  readonly code: GoLiveStep;
+  readonly isDone: boolean;
+}
 /** The first page for the shop's staff. */
 export type Overview = Data<Api['home']['retrieve']>;
 /** Somebody of a merchant's team. */
@@ -158,6 +163,8 @@ export interface Answers extends Partial<AddressHooks> {
   onChange?(): void;
   /** Work that waits for the shop's staff. Counts of 0 are left out. */
   attention?(scope: Scope): Promise<readonly Attention[]>;
+  /** Steps that a shop takes before it goes live, and whether they are done. */
+  goLiveSteps?(scope: Scope): Promise<readonly DoneStep[]>;
   /** A test clock was moved. */
   onClockMoved?(signal: AbortSignal): Promise<void>;
   /**
@@ -283,6 +290,11 @@ export function createHooks() {
     async attention(scope: Scope): Promise<Attention[]> {
       const found = [];
       for (const one of all) found.push(...((await one.attention?.(scope)) ?? []));
+      return found;
+    },
+    async goLiveSteps(scope: Scope): Promise<DoneStep[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.goLiveSteps?.(scope)) ?? []));
       return found;
     },
     async compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<LedgerCheck[]> {

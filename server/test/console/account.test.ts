@@ -106,6 +106,36 @@ describe('In the console', () => {
     expect((await actions())[0]).toBe('merchant.updated');
   });
 
+  it('the audit log is searched by person and by action, and names nobody of another shop', async () => {
+    const list = async (query: string) => {
+      const { body } = await ada.send('GET', `${api}/audit-log?${query}`);
+      return {
+        rows: body.data as unknown as { person: { id: string; email: string } | null; action: string }[],
+        total: (body.meta as { pagination: { total: number } } | undefined)?.pagination.total,
+      };
+    };
+    const { rows } = await list('skip=100');
+    const own = rows.filter(({ person }) => person?.email === 'ada@shop.example');
+    const id = own[0]?.person?.id ?? '';
+    expect(own.length).toBeGreaterThan(3);
+    const byPerson = await list(`person=${id}&skip=100`);
+    expect(byPerson).toEqual({ rows: own, total: own.length });
+    const key = await list(`person=${id}&action=key.created`);
+    expect(key.rows.map(({ action }) => action)).toEqual(['key.created']);
+    // Keys that the server made at its start are nobody's.
+    const byServer = (await list('action=key.created&skip=100')).rows.filter(({ person }) => person === null);
+    expect(byServer.length).toBeGreaterThan(0);
+    for (const query of [`person=${id.slice(0, -1)}`, 'person=%25', 'action=key', 'person=nobody'])
+      expect(await list(query), query).toEqual({ rows: [], total: 0 });
+    const { id: elsewhere } = await server.database.write((transaction) =>
+      server.app.merchants.create(transaction, { name: 'Another Shop' }),
+    );
+    const stranger = await signIn(server, 'owner', 'eve@shop.example', elsewhere);
+    const theirs = await stranger.send('GET', `${api}/audit-log?person=${id}`);
+    expect(theirs.body.data).toEqual([]);
+    expect((await ada.send('GET', `${api}/audit-log?person=`)).body.data.code).toBe('validation_error');
+  });
+
   it('an accountant reads all that and changes nothing, and nobody gets it without a session', async () => {
     for (const path of ['webhook', 'keys', 'shop', 'audit-log']) {
       expect((await accountant.send('GET', `${api}/${path}`)).status, path).toBe(200);

@@ -9,6 +9,8 @@ import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
+type Json = Readonly<Record<string, unknown>>;
+
 interface Member {
   readonly id: string;
   readonly email: string;
@@ -99,6 +101,58 @@ export const testTeam = (engine: TestEngine): unknown =>
       const own = (await owner.send('GET', '/console/api/session')).body.data['id'];
       expect((await bob.send('DELETE', `/console/api/sessions/${String(own)}`)).status).toBe(404);
       expect((await owner.send('GET', '/console/api/session')).status).toBe(200);
+    });
+
+    it('an owner sees where the team is signed in, and ends one session; another shop’s is like a random one', async () => {
+      const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile Safari/604.1';
+      const bob = openBrowser(server.url);
+      const { body: invited } = await invite('bob@shop.example', 'support');
+      const [, token] = String(invited.data['signInUrl']).split('#');
+      const headers = { 'User-Agent': phone };
+      await bob.send('POST', '/console/api/sign-in', { body: { token }, headers });
+      const bobs = String((await bob.send('GET', '/console/api/session')).body.data['id']);
+
+      const list = async () =>
+        (await owner.send('GET', '/console/api/team-sessions')).body.data as unknown as readonly Json[];
+      const ofBob = (await list()).find(({ id }) => id === bobs);
+      expect(ofBob).toMatchObject({
+        ...{ isCurrent: false, userAgent: phone, signedInBy: 'link' },
+        person: { email: 'bob@shop.example', role: 'support' },
+      });
+      expect((await list()).filter(({ isCurrent }) => isCurrent)).toHaveLength(1);
+
+      const { id: elsewhere } = await server.database.write((transaction) =>
+        server.app.merchants.create(transaction, { name: 'Yet Another Shop' }),
+      );
+      const stranger = await signIn(server, 'owner', 'ada@shop.example', elsewhere);
+      const theirs = String((await stranger.send('GET', '/console/api/session')).body.data['id']);
+      expect((await list()).map(({ id }) => id)).not.toContain(theirs);
+      const path = (id: string) => `/console/api/team-sessions/${id}`;
+      const refused = await Promise.all(
+        [theirs, '01J9ZQ8B0C1D2E3F4G5H6J7K8M'].map((id) => owner.send('DELETE', path(id))),
+      );
+      const answers = refused.map(({ status, body }) => [status, body.message, body.data.code]);
+      expect(answers[0]).toEqual([404, 'No such session', 'not_found']);
+      expect(answers[1]).toEqual(answers[0]);
+      expect((await stranger.send('GET', '/console/api/session')).status).toBe(200);
+
+      const manager = await signIn(server, 'manager', 'max@shop.example');
+      for (const browser of [bob, manager]) {
+        expect((await browser.send('GET', '/console/api/team-sessions')).body.data.code).toBe(
+          'role_not_allowed',
+        );
+        expect((await browser.send('DELETE', path(bobs))).body.data.code).toBe('role_not_allowed');
+      }
+      expect((await owner.send('DELETE', path(bobs))).status).toBe(200);
+      expect((await bob.send('GET', '/console/api/session')).status).toBe(401);
+      expect((await owner.send('DELETE', path(bobs))).status).toBe(404);
+      const { merchantId } = server.bootstrapped;
+      const entries = await server.app.auditLog.list(server.database.reader, { merchantId });
+      expect(entries.at(-1)).toMatchObject({
+        ...{ action: 'session.ended', subjectId: bobs },
+        actor: expect.stringContaining('ada@shop.example') as string,
+        after: { of: await idOf('bob@shop.example') },
+      });
     });
 
     it('a team has 100 people at most', async () => {

@@ -1,4 +1,5 @@
 /** The audit log: who changed keys, webhooks, settings and destinations of money, when, and how. It is append-only. */
+import { roles } from 'crypto-checkout/contract';
 import type { Selectable } from 'kysely';
 import { tables, type AuditLogTable } from '../db/schema.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
@@ -157,10 +158,27 @@ export function createAuditLog(
     listUnnamed: async (reader: Reader, filter: AuditFilter) =>
       (await store.listEntries(reader, filter)).map((row) => view(row)),
 
-    /** Of a merchant's mode, newest first. */
-    async page(reader: Reader, scope: Scope, request: PageRequest): Promise<Page<AuditEntry>> {
-      const { rows, total } = await store.pageOfEntries(reader, scope, request);
-      return { rows: await named(reader, rows), total };
+    /** Of a merchant's mode, newest first. @param request may name a person, by id, and an action */
+    async page(
+      reader: Reader,
+      scope: Scope,
+      {
+        person,
+        ...request
+      }: PageRequest & { readonly person?: string | undefined; readonly action?: string | undefined },
+    ) {
+      const actors = person === undefined ? undefined : roles.map((role) => `${role} ${person}, request `);
+      const { rows, total } = await store.pageOfEntries(reader, scope, { ...request, actors });
+      const ids = rows.map(({ actor }) => readActor(actor)?.id);
+      const nameOf = await readNames(
+        reader,
+        ids.flatMap((id) => id ?? []),
+      );
+      const shown = (await named(reader, rows)).map((entry, index) => {
+        const id = ids[index];
+        return { ...entry, person: id === undefined ? null : { id, email: nameOf(id) ?? null } };
+      });
+      return { rows: shown, total } satisfies Page<AuditEntry>;
     },
 
     /** The form in which the log shows these actors, as `storedActor` or `makerOf` wrote them. */
@@ -188,9 +206,10 @@ export function storedActor(actor: AuditActor): string {
   return typeof actor === 'string' ? actor : `${actor.role} ${actor.id}, request ${actor.requestId}`;
 }
 
+const personForm = new RegExp(`^(${roles.join('|')}) ([^\\s,]+)(?:, request (\\S+))?$`);
+
 function readActor(stored: string) {
-  const [, role, id, requestId] =
-    /^(owner|manager|support|accountant) ([^\s,]+)(?:, request (\S+))?$/.exec(stored) ?? [];
+  const [, role, id, requestId] = personForm.exec(stored) ?? [];
   return role === undefined || id === undefined ? undefined : { role, id, requestId };
 }
 

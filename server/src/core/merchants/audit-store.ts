@@ -1,5 +1,5 @@
 /** Reads and appends entries of the audit log. The database refuses to change or delete them. */
-import type { Insertable, Selectable } from 'kysely';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import { inChunks } from '../db/chunks.js';
 import type { AuditLogTable, Schema } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -82,18 +82,37 @@ export function listEntries(reader: Reader, { merchantId, action, ...range }: Au
 /** The end of a list: requests for older entries give a time. */
 const mostListed = 10_000;
 
-/** Entries of a merchant, of one mode and of both together, newest first. */
+export interface PageFilter extends PageRequest {
+  readonly action?: string | undefined;
+  /** The beginnings of a person's `actor`, one for each role. */
+  readonly actors?: readonly string[] | undefined;
+}
+
+/**
+ * Entries of a merchant, of one mode and of both together, newest first. A search reads only the newest, so that it ends
+ * even if it finds nothing.
+ */
 export async function pageOfEntries(
   reader: Reader,
   { merchantId, mode }: Scope,
-  { page, skip, ...range }: PageRequest,
+  { page, skip, action, actors, ...range }: PageFilter,
 ): Promise<Page<Selectable<AuditLogTable>>> {
-  const query = reader
+  const listed = reader
     .selectFrom('audit_log')
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where((e) => e.or([e('mode', '=', mode), e('mode', 'is', null)]))
     .where(isCreatedWithin('audit_log', range, 'time'))
+    .orderBy('id', 'desc');
+  const query = reader
+    .selectFrom(listed.limit(mostListed).as('audit_log'))
+    .selectAll()
+    .$call(having({ action }))
+    .$if(actors !== undefined, (searched) =>
+      searched.where((e) =>
+        e.or((actors ?? []).map((begin) => sql<boolean>`substr(actor, 1, ${begin.length}) = ${begin}`)),
+      ),
+    )
     .orderBy('id', 'desc');
   const offset = (page - 1) * skip;
   const rows = offset < mostListed ? await query.limit(skip).offset(offset).execute() : [];

@@ -19,6 +19,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
   manager: {
     '*': 'all',
     team: 'read',
+    teamSessions: [],
     payoutExports: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
   },
   // Answers payers. Someone else approves their refunds, and takes less than was due.
@@ -42,7 +43,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     webhooks: ['list', 'retrieve', 'retry'],
     sandbox: 'all',
   },
-  accountant: { '*': 'read', ...own, team: [] },
+  accountant: { '*': 'read', ...own, team: [], teamSessions: [], goLive: [] },
 };
 
 export type Called = Pick<Endpoint, 'method' | 'changesOnGet'>;

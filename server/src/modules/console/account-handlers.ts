@@ -6,6 +6,7 @@ import { Problem } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
 import type { Endpoints } from '../../core/webhooks/endpoints.js';
 import type { AccountChanges } from '../../core/merchants/account-changes.js';
+import type { createGoLive } from './go-live.js';
 import { actorOf, type AuditLog } from '../../core/merchants/audit-log.js';
 import type { Keys } from '../../core/merchants/keys.js';
 import type { Merchant, Merchants } from '../../core/merchants/merchants.js';
@@ -19,10 +20,11 @@ interface AccountHandlersDeps {
   readonly auditLog: AuditLog;
   readonly accountChanges: AccountChanges;
   readonly endpoints: Endpoints;
+  readonly goLive: ReturnType<typeof createGoLive>;
 }
 
 export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<SettingsApi> {
-  const { reader, keys, merchants, auditLog, accountChanges, endpoints } = deps;
+  const { reader, keys, merchants, auditLog, accountChanges, endpoints, goLive } = deps;
 
   async function viewWebhook(from: Reader, scope: Scope, secret?: string) {
     const { url = '', disabledAt = null } = (await endpoints.find(from, scope)) ?? {};
@@ -31,6 +33,12 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
   }
 
   return {
+    goLive: {
+      retrieve: async (_input, { caller }) => ({
+        data: { mode: caller.mode, steps: await goLive.steps(caller) },
+      }),
+    },
+
     webhook: {
       retrieve: (_input, { caller }) => replyWith(viewWebhook(reader, caller)),
 

@@ -14,6 +14,7 @@ import { createCases } from './cases.js';
 import { createChanges } from './changes.js';
 import { userCommands } from './commands.js';
 import { consoleUrl } from './console-url.js';
+import { createGoLive } from './go-live.js';
 import { createHomeHandlers } from './home-handlers.js';
 import { createHome } from './home.js';
 import { changesRoute, changeStream } from './http/change-stream.js';
@@ -71,7 +72,7 @@ export const consoleModule = defineModule({
       handlers: { home: createHomeHandlers(home) },
       consoleHandlers: {
         ...createPeopleHandlers(people),
-        ...createAccountHandlers({ ...core, reader: database.reader }),
+        ...createAccountHandlers({ ...core, reader: database.reader, goLive: createGoLive(core) }),
         cases: createCaseHandlers(cases),
         transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
       },

@@ -3,7 +3,9 @@ import type { ConsoleSession, PeopleApi } from 'crypto-checkout/contract';
 import { replyWith, type Handlers, type OpenContext, type Reply } from '../../core/api/handler.js';
 import { actorOf } from '../../core/merchants/audit-log.js';
 import { isoTime } from '../../core/shared/clock.js';
+import type { PersonCaller } from '../../core/shared/scope.js';
 import type { Begun, People } from './people.js';
+import type { SessionTable } from './tables.js';
 
 export function createPeopleHandlers(people: People): Handlers<PeopleApi> {
   const { sessions, passkeys } = people;
@@ -64,21 +66,25 @@ export function createPeopleHandlers(people: People): Handlers<PeopleApi> {
     sessions: {
       async list(_input, { caller }) {
         const open = await sessions.list(caller.person.id);
+        return { data: open.map((row) => viewSession(row, caller)) };
+      },
+
+      remove: ({ params }, { caller, change }) =>
+        change((transaction) => people.endOneSession(transaction, caller, params.session_id)),
+    },
+
+    teamSessions: {
+      async list(_input, { caller }) {
+        const open = await sessions.listOfTeam(caller.merchantId);
         const data = open.map((row) => ({
-          id: row.id,
-          isCurrent: row.id === caller.person.sessionId,
-          address: row.address,
-          userAgent: row.user_agent,
-          signedInBy: row.signed_in_by,
-          createdAt: isoTime(row.created_at),
-          lastUsedAt: isoTime(row.last_used_at),
-          expiresAt: isoTime(row.expires_at),
+          ...viewSession(row, caller),
+          person: { id: row.person_id, email: row.email, role: row.role },
         }));
         return { data };
       },
 
       remove: ({ params }, { caller, change }) =>
-        change((transaction) => people.endOneSession(transaction, caller, params.session_id)),
+        change((transaction) => people.endTeamSession(transaction, caller, params.session_id)),
     },
 
     passkeys: {
@@ -107,3 +113,14 @@ export function createPeopleHandlers(people: People): Handlers<PeopleApi> {
     },
   };
 }
+
+const viewSession = (row: SessionTable, { person }: PersonCaller) => ({
+  id: row.id,
+  isCurrent: row.id === person.sessionId,
+  address: row.address,
+  userAgent: row.user_agent,
+  signedInBy: row.signed_in_by,
+  createdAt: isoTime(row.created_at),
+  lastUsedAt: isoTime(row.last_used_at),
+  expiresAt: isoTime(row.expires_at),
+});

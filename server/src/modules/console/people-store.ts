@@ -134,6 +134,29 @@ export function listSessions(reader: Reader, personId: string): Promise<SessionT
     .execute();
 }
 
+/** Of everybody in a merchant's team. */
+export function listTeamSessions(reader: Reader, merchantId: string) {
+  return reader
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.id', 'sessions.person_id')
+    .selectAll('sessions')
+    .select(['people.email', 'people.role'])
+    .where('people.merchant_id', '=', merchantId)
+    .execute();
+}
+
+/** @returns whose the session is; undefined if nobody in the merchant's team has such a one */
+export async function findHolder(reader: Reader, merchantId: string, sessionId: string) {
+  const row = await reader
+    .selectFrom('sessions')
+    .innerJoin('people', 'people.id', 'sessions.person_id')
+    .select('people.id')
+    .where('people.merchant_id', '=', merchantId)
+    .where('sessions.id', '=', sessionId)
+    .executeTakeFirst();
+  return row?.id;
+}
+
 /** @returns whether there was such a session */
 export async function deleteSession(transaction: Transaction, personId: string, sessionId: string) {
   const row = await transaction

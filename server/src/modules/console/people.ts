@@ -293,6 +293,20 @@ export function createPeople(deps: PasskeysDeps) {
       });
     },
 
+    /** Ends a session of somebody in the merchant's team. Problem: `not_found`. */
+    async endTeamSession(
+      transaction: Transaction,
+      { merchantId, person }: PersonCaller,
+      sessionId: string,
+    ): Promise<undefined> {
+      const holder = orNotFound(await store.findHolder(transaction, merchantId, sessionId), 'session');
+      await sessions.end(transaction, holder, sessionId);
+      await auditLog.record(transaction, {
+        ...{ merchantId, actor: person, action: 'session.ended', subjectId: sessionId },
+        after: { of: holder },
+      });
+    },
+
     /**
      * A link for the first owner of a server to try things out, as long as nobody has signed in: undefined later.
      */

@@ -38,6 +38,12 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
     return now < expires_at && now < Math.max(last_used_at, uses.get(id) ?? 0) + idleMs;
   };
 
+  const openOnes = <Row extends SessionTable>(rows: readonly Row[]): Row[] =>
+    rows
+      .filter(isOpen)
+      .map((row) => personalData.openRow(sealed.sessions, row))
+      .map((row) => ({ ...row, last_used_at: Math.max(row.last_used_at, uses.get(row.id) ?? 0) }));
+
   return {
     /** Sessions that were used after this are open. */
     openSince: () => clock.real() - idleMs,
@@ -106,12 +112,18 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
     },
 
     /** Open sessions of a person, newest first. */
-    async list(personId: string): Promise<SessionTable[]> {
-      const rows = await store.listSessions(database.reader, personId);
+    list: async (personId: string): Promise<SessionTable[]> =>
+      openOnes(await store.listSessions(database.reader, personId)),
+
+    /** Open sessions of everybody in a merchant's team, the last used first. */
+    async listOfTeam(merchantId: string) {
+      const rows = openOnes(await store.listTeamSessions(database.reader, merchantId));
       return rows
-        .filter(isOpen)
-        .map((row) => personalData.openRow(sealed.sessions, row))
-        .map((row) => ({ ...row, last_used_at: Math.max(row.last_used_at, uses.get(row.id) ?? 0) }));
+        .sort((one, other) => other.last_used_at - one.last_used_at || (other.id > one.id ? 1 : -1))
+        .map((row) => {
+          const { email } = personalData.openRow(sealed.people, { id: row.person_id, email: row.email });
+          return { ...row, email };
+        });
     },
 
     /** Ends a session of a person. Problem: `not_found`. */

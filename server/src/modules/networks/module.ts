@@ -24,6 +24,16 @@ export const networks = defineModule({
           ? [{ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) }]
           : [],
       answers: {
+        goLiveSteps({ mode }) {
+          const own = config.networks.filter(({ network }) => network.mode === mode);
+          const isLive = config.networks.some(({ network }) => network.mode === 'live');
+          return Promise.resolve([
+            { code: 'live_network', isDone: isLive },
+            ...(own.length > 0
+              ? [{ code: 'second_node' as const, isDone: own.every(({ nodes }) => nodes.length > 1) }]
+              : []),
+          ]);
+        },
         compareWallets: (on, signal) =>
           compareWallets({ reader: database.reader, sumUnspent: hooks.sumUnspent() }, on, signal),
       },

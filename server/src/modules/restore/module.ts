@@ -30,6 +30,12 @@ export const restore = defineModule({
     return {
       ...rules,
       answers: {
+        goLiveSteps: ({ mode }) =>
+          Promise.resolve(
+            mode === 'live' && connected.some(({ network }) => network.mode === mode)
+              ? [{ code: 'marker', isDone: config.markerDirectory !== undefined && marker.isWritable() }]
+              : [],
+          ),
         ensurePayable: guard.ensurePayable,
         beforePayout: guard.startPayout,
         isUnsafe: guard.isSuspected,

@@ -27,6 +27,15 @@ export const treasury = defineModule({
         ...createSweepHandlers(rules.sweeps, core.currencies),
       },
       answers: {
+        // A shop whose own wallet has the keys of its addresses needs none.
+        goLiveSteps({ merchantId, mode }) {
+          const isConnected = core.connected.some(
+            ({ network }) => network.family === 'evm' && network.mode === mode,
+          );
+          const source = core.depositKeys.sources.find({ merchantId, mode }, 'evm');
+          const isAsked = isConnected && (!source || source.forwarder !== undefined);
+          return Promise.resolve(isAsked ? [{ code: 'treasury', isDone: source !== undefined }] : []);
+        },
         beforeFail: rules.payoutExports.ensureUnpaid,
         hold: rules.payoutExports.hold,
         payer: {

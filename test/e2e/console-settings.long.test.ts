@@ -1,0 +1,297 @@
+/** Settings on pages of their own, other people's sessions, the audit log in words, and the steps before going live. */
+import { createServer } from 'node:http';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { misfitsOn } from './fitting.js';
+import { settingsPages, signInAs } from './staff.js';
+import { inspect, useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-settings-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
+async function show(page: Page, name: string): Promise<void> {
+  if (process.env['SCREENS'] !== '1') return;
+  await mkdir(screens, { recursive: true });
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of [390, 1280]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const path = join(screens, `settings-${name}-${width}-${colorScheme}.png`);
+      await page.screenshot({ path, fullPage: true });
+    }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+async function go(page: Page, path: string, heading: string): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+}
+
+/** Something to wait for. */
+function gate(): { readonly held: Promise<void>; release: () => void } {
+  let release = () => {};
+  const held = new Promise<void>((open) => {
+    release = open;
+  });
+  return { held, release: () => release() };
+}
+
+const parts = (page: Page) => page.getByRole('navigation', { name: 'Settings' });
+
+test('the settings are pages of one screen or two, with a menu that works at 320 px; old links lead on', async () => {
+  const page = await signInAs('owner', stage, env());
+  await page.setViewportSize({ width: 320, height: 700 });
+  await go(page, 'settings?locale=fr', 'Shop');
+  expect(new URL(page.url()).pathname).toBe('/console/test/shop');
+  expect(new URL(page.url()).searchParams.get('locale')).toBe('fr');
+  const names = [
+    'Shop',
+    'Fee and limits',
+    'E-mail to payers',
+    'Team',
+    'Your account',
+    'Networks',
+    'Audit log',
+  ];
+  expect(await parts(page).getByRole('link').allInnerTexts()).toEqual(names);
+  for (const name of names) {
+    await parts(page).getByRole('link', { name }).click();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    expect(await parts(page).locator('[aria-current=page]').innerText()).toBe(name);
+    expect(await misfitsOn(page), name).toEqual([]);
+  }
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Networks', level: 1 }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 900 });
+  for (const [index, path] of settingsPages.entries()) {
+    await go(page, path, names[index] ?? '');
+    await inspect(page, `console-${path}`);
+    await show(page, path);
+  }
+  // The whole page was 3,300 px high.
+  for (const path of settingsPages.filter((one) => one !== 'audit')) {
+    await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+    await page.locator('main h1').waitFor();
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    expect(height, path).toBeLessThan(1800);
+  }
+  await go(page, 'settings?do=create', 'Team');
+  await page.getByRole('heading', { name: 'Add a colleague' }).waitFor();
+});
+
+test('somebody who answers payers sees their own account only', async () => {
+  const page = await signInAs('support', stage, env());
+  await go(page, 'settings', 'Your account');
+  expect(await parts(page).getByRole('link').allInnerTexts()).toEqual(['Your account', 'Networks']);
+  await go(page, 'team', 'Not for your role');
+  await page.getByText(/The role support does not see this page/).waitFor();
+});
+
+test('an owner sees where a colleague is signed in, and ends that session', async () => {
+  const colleague = await signInAs('manager', stage, env());
+  await go(colleague, 'team', 'Team');
+  expect(await colleague.getByRole('heading', { name: 'Where the team is signed in' }).count()).toBe(0);
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'team', 'Team');
+  const row = page
+    .getByRole('table', { name: 'Where the team is signed in' })
+    .getByRole('row', { name: 'manager@shop.example' });
+  expect(await row.innerText()).toContain('Chrome, Linux');
+  await show(page, 'sessions');
+  await row.getByRole('button', { name: 'End…' }).click();
+  await page.getByRole('button', { name: 'End the session' }).click();
+  await page.getByText('Ended').first().waitFor();
+  await row.waitFor({ state: 'detached' });
+  await colleague.reload();
+  await colleague.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('Home knows what is missing before the shop goes live, and where it is done', async () => {
+  const page = await signInAs('owner', stage, env());
+  const panel = page.locator('section.panel', {
+    has: page.getByRole('heading', { name: 'Before you go live' }),
+  });
+  await panel.getByText('0 of 5 done').waitFor();
+  await show(page, 'steps');
+  await panel.getByRole('link', { name: 'Name the pages that payers may return to' }).click();
+  await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Change…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: /May send payers to/ }).fill('https://shop.example/path');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText(/"https:\/\/shop.example\/path" is not an origin/).waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Change…' }).click();
+  await dialog
+    .getByRole('textbox', { name: /May send payers to/ })
+    .fill('https://shop.example\nhttps://www.shop.example');
+  await dialog.getByRole('textbox', { name: /Help for payers/ }).fill('mailto:help@shop.example');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('https://shop.example, https://www.shop.example').waitFor();
+  await page.getByRole('link', { name: 'Home' }).click();
+  await panel.getByText('2 of 5 done').waitFor();
+  expect(await panel.locator('.done').allInnerTexts()).toEqual([
+    expect.stringContaining('Name the pages'),
+    expect.stringContaining('Give payers a link'),
+  ]);
+  const support = await signInAs('support', stage, env());
+  await support.getByRole('heading', { name: 'Paid in full' }).waitFor();
+  expect(await support.getByRole('heading', { name: 'Before you go live' }).count()).toBe(0);
+});
+
+test('the audit log says in sentences who did what, leads to the record, and is searched by person and action', async () => {
+  const page = await signInAs('owner', stage, env());
+  const { payment } = await stage.create({ txRef: 'order-audited' });
+  await page.goto(`${new URL(page.url()).origin}/console/test/payment/${payment.id}`);
+  await page.getByRole('button', { name: 'Cancel payment' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel payment' }).click();
+  await page.getByText('Cancelled').first().waitFor();
+  await go(page, 'audit', 'Audit log');
+  const sentences = page.locator('.sentence');
+  const first = sentences.filter({ hasText: 'cancelled a payment' });
+  expect((await first.innerText()).trim()).toBe('owner@shop.example cancelled a payment');
+  expect(await sentences.filter({ hasText: /undefined|\{|\}/ }).count()).toBe(0);
+  await sentences.filter({ hasText: 'owner@shop.example ended a session of a colleague' }).first().waitFor();
+  await sentences
+    .filter({
+      hasText: 'owner@shop.example changed the settings: help for payers, where pages may send payers',
+    })
+    .first()
+    .waitFor();
+  await show(page, 'audit-log');
+  await page.locator('select[name=action]').selectOption('session.ended');
+  await expect.poll(() => sentences.allInnerTexts()).toEqual([expect.stringContaining('ended a session')]);
+  await page.locator('select[name=action]').selectOption('');
+  await page.locator('select[name=person]').selectOption({ label: 'manager@shop.example' });
+  await expect
+    .poll(async () => new Set(await sentences.allInnerTexts()))
+    .toEqual(new Set(['manager@shop.example signed in with a link']));
+  await page.locator('select[name=person]').selectOption('');
+  await first.getByRole('link', { name: 'payment', exact: true }).click();
+  await page.getByRole('heading', { name: 'Payment order-audited', level: 1 }).waitFor();
+});
+
+test('a slow page shows its title and rows without words, and new filters keep the title and the filters', async () => {
+  const page = await signInAs('owner', stage, env());
+  const { held, release } = gate();
+  const slow = /console\/api\/audit-log/;
+  await page.route(slow, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto(`${new URL(page.url()).origin}/console/test/audit`);
+  const wait = page.locator('main .wait');
+  await wait.getByText('Audit log', { exact: true }).waitFor();
+  await expect.poll(() => wait.evaluate((one) => getComputedStyle(one).opacity)).toBe('1');
+  expect(await wait.locator('.blank i').count()).toBe(8);
+  expect(await parts(page).locator('[aria-current=page]').innerText()).toBe('Audit log');
+  await show(page, 'loading');
+  release();
+  await page.getByRole('heading', { name: 'Audit log', level: 1 }).waitFor();
+
+  const next = gate();
+  await page.unroute(slow);
+  await page.route(slow, async (route) => {
+    await next.held;
+    await route.continue();
+  });
+  await page.locator('select[name=action]').selectOption('session.started');
+  await page.locator('main[aria-busy=true]').waitFor();
+  expect(await page.getByRole('heading', { name: 'Audit log', level: 1 }).isVisible()).toBe(true);
+  expect(await page.locator('select[name=action]').inputValue()).toBe('session.started');
+  const sentence = page.locator('.sentence').first();
+  const opacity = () =>
+    sentence.evaluate((one) => one.parentElement && getComputedStyle(one.parentElement).opacity);
+  await expect.poll(opacity).toBe('0');
+  await show(page, 'reading');
+  next.release();
+  await page.locator('main[aria-busy=false]').waitFor();
+  expect(await opacity()).toBe('1');
+  await expect
+    .poll(async () =>
+      (await page.locator('.sentence').allInnerTexts()).every((one) => one.includes('signed in')),
+    )
+    .toBe(true);
+});
+
+test('pages of errors have titles of their own, and lead somewhere', async () => {
+  const page = await signInAs('support', stage, env(), /40[0134]|500/);
+  await go(page, 'no-such-page', 'Page not found');
+  expect(await page.title()).toMatch(/^Page not found · /);
+  await go(page, 'payment/01J9ZQ8B0C1D2E3F4G5H6J7K8M', 'Record not found');
+  expect(await page.title()).toMatch(/^Record not found · /);
+  await go(page, 'shop', 'Not for your role');
+  await show(page, 'error');
+  await page.getByRole('link', { name: 'To the start page' }).click();
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  await page.route(/\/v1\/transactions/, (route) => route.fulfill({ status: 500, json: {} }));
+  await go(page, 'payments', 'Payments');
+  await page.getByRole('button', { name: 'Try again' }).waitFor();
+});
+
+test('the failed webhooks of a filter are sent again, with their progress and a count at the end', async () => {
+  let answer = 503;
+  const receiver = createServer((request, response) => {
+    request.resume();
+    response.writeHead(answer).end();
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const address = receiver.address();
+  if (address === null || typeof address === 'string') throw new Error('It listens on a port');
+  const url = `http://127.0.0.1:${address.port}/hooks`;
+  const merchantId = await merchantIdOf(env());
+  const set = () =>
+    runCommand(env(), 'merchants', 'update', merchantId, '--webhook-url', url, '--mode', 'test');
+  await set();
+  const { merchant } = stage;
+  for (const order of [1, 2, 3, 4, 5, 6]) {
+    const { payment } = await stage.create({ txRef: `order-${order}` });
+    await merchant.payments.cancel({ params: { payment_id: payment.id } });
+  }
+  const list = async (status: 'failing' | 'failed' | 'delivered') =>
+    (await merchant.webhooks.list({ query: { status, type: 'payment.cancelled' } })).data;
+  const count = async (status: Parameters<typeof list>[0]) => (await list(status)).length;
+  await expect.poll(() => count('failing'), { timeout: 20_000 }).toBe(6);
+  // One answer that the address is gone gives all of them up.
+  answer = 410;
+  const [first] = await list('failing');
+  await merchant.webhooks.retry({ params: { webhook_id: first?.id ?? '' } });
+  await expect.poll(() => count('failed'), { timeout: 20_000 }).toBe(6);
+  answer = 200;
+  await set();
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'developers', 'Developers');
+  await page.locator('select[name=status]').selectOption('failed');
+  await page.locator('select[name=type]').selectOption('payment.cancelled');
+  const { held, release } = gate();
+  let calls = 0;
+  await page.route(/\/retry$/, async (route) => {
+    calls += 1;
+    if (calls === 4) await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Send these 6 again…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
+  await page.getByText('3 of 6', { exact: true }).waitFor();
+  await show(page, 'replay');
+  release();
+  await page.getByText('6 are sent again').waitFor();
+  expect(calls).toBe(6);
+  await expect.poll(() => count('delivered'), { timeout: 20_000 }).toBe(6);
+  await page.getByText('Nothing matches these filters.').waitFor({ timeout: 20_000 });
+  receiver.close();
+});
