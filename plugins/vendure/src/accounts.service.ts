@@ -29,6 +29,9 @@ export interface Account extends Keys {
 export const consoleUrl = ({ apiUrl, mode }: Account, checkoutId: string) =>
   `${apiUrl}/console/${mode}/payments/${checkoutId}`;
 
+/** The hosted page of a payment. */
+export const payPage = ({ apiUrl }: Account, checkoutId: string) => `${apiUrl}/pay/${checkoutId}`;
+
 @Injectable()
 export class Accounts {
   constructor(

@@ -13,7 +13,7 @@ import {
   type ID,
 } from '@vendure/core';
 import gql from 'graphql-tag';
-import { Accounts } from './accounts.service.js';
+import { Accounts, payPage } from './accounts.service.js';
 import type { CryptoPayment } from './crypto-payment.entity.js';
 import { CryptoPayments } from './crypto-payments.service.js';
 import { CryptoRefunds } from './crypto-refunds.service.js';
@@ -52,7 +52,16 @@ export const adminSchema = gql`
     "Send it to the customer's own address only. Empty if the crypto-checkout server sends it"
     claimUrl: String
   }
+  type CryptoPaymentRequest {
+    paymentId: String!
+    "The hosted page: send it to the customer"
+    url: String!
+    amount: Money!
+    currencyCode: CurrencyCode!
+  }
   extend type Mutation {
+    "A payment of what is due, such as after a paid order was made dearer"
+    requestCryptoPayment(orderId: ID!, methodCode: String): CryptoPaymentRequest!
     "Refunds what arrived above the price of a payment. Its link is in the order's history too"
     refundCryptoExcess(paymentId: ID!): CryptoRefund!
   }
@@ -95,7 +104,7 @@ export class ShopResolver {
     const { checkoutId, amount, currencyCode, status } = payment;
     return {
       ...{ paymentId: checkoutId, amount, currencyCode, status },
-      ...{ apiUrl: account.apiUrl, publicKey: account.publicKey, url: `${account.apiUrl}/pay/${checkoutId}` },
+      ...{ apiUrl: account.apiUrl, publicKey: account.publicKey, url: payPage(account, checkoutId) },
       ...{ orderCode: order.code, orderState: order.state },
     };
   }
@@ -110,6 +119,19 @@ export class AdminResolver {
     private readonly payments: CryptoPayments,
     private readonly refunds: CryptoRefunds,
   ) {}
+
+  @Mutation()
+  @Allow(Permission.UpdateOrder)
+  async requestCryptoPayment(
+    @Ctx() ctx: RequestContext,
+    @Args() args: { orderId: ID; methodCode?: string | null },
+  ) {
+    const payment = await this.payments.start(ctx, args.orderId, args.methodCode ?? undefined);
+    const account = await this.accounts.byId(payment.methodId);
+    if (!account) throw new UserInputError('This channel has no such payment method');
+    const { checkoutId, amount, currencyCode } = payment;
+    return { paymentId: checkoutId, url: payPage(account, checkoutId), amount, currencyCode };
+  }
 
   @Mutation()
   @Allow(Permission.UpdateOrder)

@@ -301,12 +301,12 @@ export class CryptoPayments {
     if (order.state === 'AddingItems') {
       const moved = await this.orders.transitionToState(ctx, order.id, 'ArrangingPayment');
       if (isGraphQlErrorResult(moved)) throw new NotPlaced(moved.transitionError, false);
-    } else if (order.state !== 'ArrangingPayment') {
+    } else if (order.state !== 'ArrangingPayment' && order.state !== 'ArrangingAdditionalPayment') {
       throw new NotPlaced(order.state === 'Cancelled' ? 'it is cancelled.' : 'it is paid already.', true);
     }
-    const { amount = 0, currency = '', networkName = '' } = transaction;
+    const { amountReceived = 0, currency = '', networkName = '' } = transaction;
     const proof = new VerifiedPayment(payment.checkoutId, payment.amount, {
-      ...{ console: link, paid: `${amount} ${currency}`, network: networkName },
+      ...{ console: link, paid: `${amountReceived} ${currency}`, network: networkName },
       ...(account.mode === 'test' && { testMoney: true }),
       public: { paymentId: payment.checkoutId },
     });
@@ -316,6 +316,11 @@ export class CryptoPayments {
     });
     if (isGraphQlErrorResult(added)) throw new NotPlaced(added.message, false);
     const rest = amountDue(await this.orderOf(ctx, order.id));
+    if (rest <= 0 && order.state === 'ArrangingAdditionalPayment') {
+      // Vendure does this itself for every other order.
+      const settled = await this.orders.transitionToState(ctx, order.id, 'PaymentSettled');
+      if (isGraphQlErrorResult(settled)) throw new NotPlaced(settled.transitionError, false);
+    }
     const words = (units: number) => `${this.decimal(units)} ${payment.currencyCode}`;
     const difference =
       rest > 0

@@ -28,6 +28,7 @@ export function notesOf(
     key: `${id}:${key}`,
     text: `${mode === 'test' ? '[test money] ' : ''}${text} ${link}`,
   });
+  const reversals = transaction.transactionTimeLog.filter(({ code }) => code === 'reversed').length;
   const texts: Readonly<Record<string, () => Note>> = {
     partially_paid: () =>
       say(
@@ -49,7 +50,10 @@ export function notesOf(
     invalid: () =>
       say(`wrong:${credited}`, `Crypto: money arrived that does not count: ${credited}. Refund it.`),
     reversed: () =>
-      say('reversed', 'Crypto: the network removed the transfer of this payment. Do not deliver the order.'),
+      say(
+        `reversed:${reversals}`,
+        'Crypto: the network removed the transfer of this payment. Do not deliver the order.',
+      ),
     cancelled: () => say('cancelled', 'Crypto: the payment was cancelled.'),
     cancelled_paid: () =>
       say(
@@ -58,7 +62,20 @@ export function notesOf(
       ),
   };
   const notes = [texts[state]?.()];
-  const over = state.startsWith('settled') && isOverpaid;
+  const isPaid = state.startsWith('settled');
+  if (isPaid && reversals > 0) {
+    notes.push(say(`again:${reversals}`, 'Crypto: money came again, and the payment is complete again.'));
+  }
+  const { accepted } = transaction;
+  if (isPaid && accepted && accepted.amount < amount) {
+    notes.push(
+      say(
+        `accepted:${accepted.amount}`,
+        `Crypto: ${coins(accepted.amount)} was accepted instead of ${coins(amount)}.`,
+      ),
+    );
+  }
+  const over = isPaid && isOverpaid;
   if (over) {
     notes.push(
       say(

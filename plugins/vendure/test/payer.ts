@@ -13,6 +13,8 @@ export interface Payer {
   /** Chooses, and sends the exact amount. */
   pay(paymentId: string): Promise<Payment>;
   advanceClock(seconds: number): Promise<void>;
+  /** Replaces the last blocks, without the transfers to this payment. */
+  reorganize(payment: Payment): Promise<void>;
   /** Resolves once the server says that it is in this state. */
   reach(paymentId: string, state: string): Promise<void>;
   /** Gives an address for a refund, has the shop approve it, and waits until it is paid. */
@@ -46,6 +48,11 @@ export function payerOf(url: string, { client, secretKey }: ShopKeys): Payer {
       return payment;
     },
     advanceClock: (advanceSeconds) => post('/sandbox/clock', { advanceSeconds }),
+    reorganize: (payment) =>
+      post('/sandbox/reorgs', {
+        ...{ network: 'tron', depth: 20, keep: false },
+        address: payment.addressInformation?.address,
+      }),
     async reach(paymentId, state) {
       const current = async () =>
         (await client.transactions.verify({ params: { transaction_id: paymentId } })).data.state;

@@ -2,11 +2,13 @@
 import { describe } from 'vitest';
 import { testBrowser } from './browser.js';
 import { testFailures } from './failures.js';
+import { testLateEvents } from './late-events.js';
 import { testPurchases } from './purchases.js';
 import { useShop } from './stage.js';
 
 const stage = useShop();
 
 describe('purchases', () => testPurchases(stage));
+describe('late events', () => testLateEvents(stage));
 describe('in a browser', () => testBrowser(stage));
 describe('failures and attacks', () => testFailures(stage));

@@ -8,7 +8,7 @@ export type Query = <T extends z.ZodType>(
 ) => Promise<z.output<T>>;
 
 const reply = z.object({
-  data: z.unknown(),
+  data: z.optional(z.unknown()),
   errors: z.optional(z.array(z.object({ message: z.string() }))),
 });
 

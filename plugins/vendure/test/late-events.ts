@@ -1,0 +1,197 @@
+/** Facts that become known of an order's payment after the customer has left: by the network, by the shop's staff, and in its stock. */
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import type { Stage } from './stage.js';
+import { fillCart, notesIn } from './vendure.js';
+
+const anything = z.record(z.string(), z.unknown());
+
+export function testLateEvents(stage: Stage): void {
+  const newCart = () => fillCart(stage.shop.url, stage.variantId);
+  const orderOf = (code: string) => stage.admin.order(code);
+  const settled = (code: string) =>
+    expect.poll(async () => (await orderOf(code)).state).toBe('PaymentSettled');
+  const noted = (code: string, words: RegExp) =>
+    expect.poll(async () => notesIn(await orderOf(code)).join('\n')).toMatch(words);
+
+  test('a transfer that the network removed after the success is noted, and the order keeps its state', async () => {
+    const { paymentId, orderCode } = await (await newCart()).pay('crypto');
+    const payment = await stage.payer.pay(paymentId);
+    await settled(orderCode);
+    await stage.payer.reorganize(payment);
+    await stage.payer.reach(paymentId, 'reversed');
+    await noted(orderCode, /the network removed the transfer of this payment\. Do not deliver the order/);
+    const { state, payments } = await orderOf(orderCode);
+    expect({ state, payments: payments.length }).toEqual({ state: 'PaymentSettled', payments: 1 });
+    // The customer pays again, to the same address: the order is not paid twice.
+    await stage.payer.send(payment);
+    await stage.payer.reach(paymentId, 'settled');
+    await noted(orderCode, /the payment is complete again/);
+    expect((await orderOf(orderCode)).payments).toHaveLength(1);
+  });
+
+  test('a short payment that the shop accepts settles the order, and its history names the sum', async () => {
+    const { paymentId, orderCode } = await (await newCart()).pay('crypto');
+    const payment = await stage.payer.lock(paymentId);
+    await stage.payer.send(payment, 20);
+    await noted(orderCode, /20 USDT of 24\.5 USDT was sent/);
+    // Money that is not in a block by then would be late.
+    const received = async () =>
+      (await stage.keys.client.transactions.verify({ params: { transaction_id: paymentId } })).data
+        .amountReceived;
+    await expect.poll(received).toBe(20);
+    await stage.payer.advanceClock(3 * 86_400);
+    await stage.payer.reach(paymentId, 'expired_partial');
+    await noted(orderCode, /only 20 USDT of 24\.5 USDT arrived/);
+    expect((await orderOf(orderCode)).payments).toEqual([]);
+    await stage.keys.client.transactions.accept({
+      params: { transaction_id: paymentId },
+      body: { amount: '20', note: 'A regular customer' },
+    });
+    await settled(orderCode);
+    await noted(orderCode, /20 USDT was accepted instead of 24\.5 USDT/);
+    const [added] = (await orderOf(orderCode)).payments;
+    expect(added).toMatchObject({ state: 'Settled', amount: 2450, metadata: { paid: '20 USDT' } });
+  });
+
+  test('a full payment that comes too late settles its order at once, and the history says so', async () => {
+    const { paymentId, orderCode } = await (await newCart()).pay('crypto');
+    const payment = await stage.payer.lock(paymentId);
+    await stage.payer.advanceClock(3 * 86_400);
+    await stage.payer.reach(paymentId, 'expired');
+    await stage.payer.send(payment);
+    await settled(orderCode);
+    await noted(orderCode, /paid after its time was up, and was accepted/);
+  });
+
+  test('an order whose goods are gone while it is paid stays open, and is settled once they are back', async () => {
+    const setStock = (changes: object) =>
+      stage.admin.query(
+        `mutation ($input: [UpdateProductVariantInput!]!) { updateProductVariants(input: $input) { id } }`,
+        anything,
+        { input: [{ id: stage.variantId, ...changes }] },
+      );
+    const { paymentId, orderCode } = await (await newCart()).pay('crypto');
+    const payment = await stage.payer.lock(paymentId);
+    await setStock({ stockOnHand: 0, trackInventory: 'TRUE' });
+    try {
+      await stage.payer.send(payment);
+      await noted(orderCode, /24\.5 USD is paid, and the order does not take it: .*It is tried again/);
+      const { state, payments } = await orderOf(orderCode);
+      expect({ state, payments }).toEqual({ state: 'AddingItems', payments: [] });
+    } finally {
+      await setStock({ stockOnHand: 1000 });
+    }
+    await stage.admin.askAgain();
+    expect(await orderOf(orderCode)).toMatchObject({
+      state: 'PaymentSettled',
+      payments: [{ state: 'Settled', amount: 2450 }],
+    });
+    expect(
+      notesIn(await orderOf(orderCode)).filter((note) => note.includes('does not take it')),
+    ).toHaveLength(1);
+  });
+
+  const shipped = async (code: string) => {
+    const { orders } = await stage.admin.query(
+      `query ($code: String!) { orders(options: { filter: { code: { eq: $code } } }) { items { id lines { id } } } }`,
+      z.object({
+        orders: z.object({
+          items: z.tuple([z.object({ id: z.string(), lines: z.array(z.object({ id: z.string() })) })]),
+        }),
+      }),
+      { code },
+    );
+    const [{ lines }] = orders.items;
+    const { made } = await stage.admin.query(
+      `mutation ($input: FulfillOrderInput!) { made: addFulfillmentToOrder(input: $input) { ... on Fulfillment { id } } }`,
+      z.object({ made: z.object({ id: z.string() }) }),
+      {
+        input: {
+          lines: lines.map(({ id }) => ({ orderLineId: id, quantity: 1 })),
+          handler: {
+            code: 'manual-fulfillment',
+            arguments: [
+              { name: 'method', value: 'Post' },
+              { name: 'trackingCode', value: '1' },
+            ],
+          },
+        },
+      },
+    );
+    for (const state of ['Shipped', 'Delivered']) {
+      await stage.admin.query(
+        `mutation { transitionFulfillmentToState(id: "${made.id}", state: "${state}") { ... on Fulfillment { id } } }`,
+        z.object({ transitionFulfillmentToState: z.object({ id: z.string() }) }),
+      );
+    }
+  };
+
+  // vendurehq/vendure#2657: a webhook for a delivered order failed, and came again for ever.
+  test('a webhook of a delivered order is answered, and a second payment of it is only noted', async () => {
+    const { paymentId, orderCode } = await (await newCart()).pay('crypto');
+    const second = await stage.keys.client.payments.create({
+      body: { amount: '24.5', baseCurrency: 'USD', txRef: `${orderCode}:2` },
+    });
+    await stage.payer.pay(paymentId);
+    await settled(orderCode);
+    await shipped(orderCode);
+    expect((await orderOf(orderCode)).state).toBe('Delivered');
+    await stage.keys.client.transactions.resendWebhook({ params: { transaction_id: paymentId } });
+    await stage.payer.pay(second.data.payment.id);
+    await noted(orderCode, /the order does not take it: it is paid already\. Refund it/);
+    const { state, payments } = await orderOf(orderCode);
+    expect({ state, payments: payments.length }).toEqual({ state: 'Delivered', payments: 1 });
+    expect(stage.shop.log()).not.toContain('OrderPaymentStateError');
+  });
+
+  // vendurehq/vendure#3823: a paid order that the staff has made dearer could not be paid by a webhook.
+  test('the staff asks for the rest of an order that it made dearer, and the rest settles it', async () => {
+    const customer = await newCart();
+    const { paymentId, orderCode } = await customer.pay('crypto');
+    await stage.payer.pay(paymentId);
+    await settled(orderCode);
+    const { id } = await orderOf(orderCode);
+    const move = (state: string) =>
+      stage.admin.query(
+        `mutation { moved: transitionOrderToState(id: "${id}", state: "${state}") { ... on Order { id } } }`,
+        z.object({ moved: z.object({ id: z.string() }) }),
+      );
+    await move('Modifying');
+    await stage.admin.query(
+      `mutation ($input: ModifyOrderInput!) { modifyOrder(input: $input) { ... on Order { id } } }`,
+      z.object({ modifyOrder: z.object({ id: z.string() }) }),
+      {
+        input: {
+          ...{ orderId: id, dryRun: false, note: 'A second one, please' },
+          addItems: [{ productVariantId: stage.variantId, quantity: 1 }],
+        },
+      },
+    );
+    await move('ArrangingAdditionalPayment');
+    const ask = () =>
+      stage.admin.query(
+        `mutation { requestCryptoPayment(orderId: "${id}", methodCode: "crypto") { paymentId url amount currencyCode } }`,
+        z.object({
+          requestCryptoPayment: z.object({ paymentId: z.string(), url: z.string(), amount: z.number() }),
+        }),
+      );
+    const { requestCryptoPayment: asked } = await ask();
+    expect(asked).toMatchObject({ amount: 2450, url: `${stage.checkout.url}/pay/${asked.paymentId}` });
+    expect(asked.paymentId).not.toBe(paymentId);
+    // Asked again, it is the same one.
+    expect((await ask()).requestCryptoPayment.paymentId).toBe(asked.paymentId);
+    await stage.payer.pay(asked.paymentId);
+    await settled(orderCode);
+    const { payments, totalWithTax } = await orderOf(orderCode);
+    expect(totalWithTax).toBe(4900);
+    expect(payments.map(({ state, amount }) => [state, amount])).toEqual([
+      ['Settled', 2450],
+      ['Settled', 2450],
+    ]);
+    await expect(ask()).rejects.toThrow('The order is paid or closed');
+    await expect(
+      customer.query(`mutation { requestCryptoPayment(orderId: "${id}") { url } }`, anything),
+    ).rejects.toThrow('Cannot query field "requestCryptoPayment"');
+  });
+}
