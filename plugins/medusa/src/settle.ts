@@ -42,7 +42,7 @@ export async function update(
     const { id, amount, currency_code, data } = row;
     await payments.updatePaymentSession({ id, amount, currency_code, data, status: ended });
   }
-  await tell(container, row, answer);
+  await tell(container, shop, row, answer);
 }
 
 /** Acts on an event about a payment. */
@@ -56,7 +56,7 @@ export async function updatePayment(
   if (sessionId === undefined) return;
   const payments = container.resolve(Modules.PAYMENT);
   const [row] = await payments.listPaymentSessions({ id: [sessionId] }, { select: ['id'] });
-  if (row === undefined) await tellAboutLost(container, transaction);
+  if (row === undefined) await tellAboutLost(container, shop, transaction);
   // Medusa settles a session's own payment itself. It knows nothing of further attempts.
   else await update(container, shop, sessionId, transaction.txRef !== sessionId);
 }
@@ -88,7 +88,12 @@ const linksSchema = z.array(
 type Link = z.output<typeof linksSchema>[number];
 
 /** Writes on the order, and notifies the admin once of each thing to do. */
-async function tell(container: MedusaContainer, session: PaymentSessionDTO, answer: Answer): Promise<void> {
+async function tell(
+  container: MedusaContainer,
+  shop: Shop,
+  session: PaymentSessionDTO,
+  answer: Answer,
+): Promise<void> {
   const { data } = await container.resolve(ContainerRegistrationKeys.QUERY).graph({
     entity: 'order_payment_collection',
     fields: [
@@ -99,7 +104,11 @@ async function tell(container: MedusaContainer, session: PaymentSessionDTO, answ
   });
   const [link] = linksSchema.parse(data);
   const order = link?.order;
-  const words = { crypto_payment: paymentWords(answer), crypto_refund: refundWords(answer.transaction) };
+  const words = {
+    crypto_payment: paymentWords(answer),
+    crypto_refund: refundWords(answer.transaction),
+    crypto_console: shop.consoleUrl(answer.transaction.id),
+  };
   if (link && order) {
     const before = order.metadata ?? {};
     const isNew = Object.entries(words).some(([key, text]) => (before[key] ?? '') !== text);
@@ -111,7 +120,12 @@ async function tell(container: MedusaContainer, session: PaymentSessionDTO, answ
   if (!needsAttention(answer)) return;
   const { id } = answer.transaction;
   const where = order ? `Order #${order.display_id}` : `A cart without an order (${session.id})`;
-  await notify(container, id, `${where}: look at its payment`, `${words.crypto_payment} Payment ${id}.`);
+  await notify(
+    container,
+    id,
+    `${where}: look at its payment`,
+    `${words.crypto_payment} ${words.crypto_console}`,
+  );
 }
 
 /**
@@ -133,7 +147,11 @@ async function correctCollection(
 }
 
 /** Money for a session that its customer has replaced, by another way to pay or another price. */
-async function tellAboutLost(container: MedusaContainer, transaction: Transaction): Promise<void> {
+async function tellAboutLost(
+  container: MedusaContainer,
+  shop: Shop,
+  transaction: Transaction,
+): Promise<void> {
   const came = creditedWords(transaction);
   if (came === '') return;
   const { id } = transaction;
@@ -141,7 +159,7 @@ async function tellAboutLost(container: MedusaContainer, transaction: Transactio
     container,
     id,
     'Money came for a cart that has changed since',
-    `${came}. Refund payment ${id} in the console.`,
+    `${came}. Refund it: ${shop.consoleUrl(id)}`,
   );
 }
 

@@ -30,6 +30,12 @@ export class Shop {
     this.client = createMerchantClient({ apiUrl: options.apiUrl, secretKey: options.secretKey });
   }
 
+  /** The page of a payment in the server's console. It is no secret: the console asks who is there. */
+  consoleUrl(paymentId: string): string {
+    const { apiUrl, secretKey } = this.options;
+    return `${apiUrl.replace(/\/$/, '')}/console/${modeOf(secretKey)}/payments/${paymentId}`;
+  }
+
   async fetch(paymentId: string): Promise<Transaction> {
     return (await this.client.transactions.verify({ params: { transaction_id: paymentId } })).data;
   }

@@ -5,14 +5,17 @@ type Refund = NonNullable<Transaction['refunds']>[number];
 
 /** One sentence about the payment. */
 export function paymentWords({ transaction, verification, paidAgain }: Answer): string {
-  const { status, currency = '', amount = 0, amountReceived = 0, amountSeen = 0 } = transaction;
+  const { state, status, currency = '', amount = 0, amountReceived = 0, amountSeen = 0 } = transaction;
   const findings = transaction.findings ?? [];
   const got = `${amountReceived} ${currency}`;
   if (paidAgain.length > 0) {
     return `Paid twice. Refund ${paidAgain.map(({ id }) => id).join(', ')}.`;
   }
+  if (state === 'reversed') return 'The network removed the transfer. Do not deliver the order.';
   if (verification.verified && verification.isOverpaid)
     return `Paid with ${got}; ${amount} were due. Refund the rest.`;
+  if (verification.verified && transaction.accepted && amountReceived < amount)
+    return `Paid with ${got}, which you accepted instead of ${amount}.`;
   if (verification.verified && findings.includes('late')) return `Paid with ${got}, after the time to pay.`;
   if (verification.verified) return `Paid with ${got}.`;
   if (status === 'success') {
@@ -60,6 +63,7 @@ function stepOf({ status, txHash }: Refund): string {
 
 /** True if somebody has to do something about it: the admin gets a notification. */
 export function needsAttention({ transaction, verification, paidAgain }: Answer): boolean {
+  if (transaction.state === 'reversed') return true;
   const isUnpaid = !verification.verified && transaction.status !== 'in progress';
   const isRefunded = (transaction.refunds ?? []).some(
     ({ status }) => !['cancelled', 'expired', 'failed'].includes(status),

@@ -1,5 +1,6 @@
 /** Purchases in a real Medusa on PostgreSQL, paid at the real payment server on its simulated networks. */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { afterPayment } from './scenarios/after-payment.js';
 import { attacks } from './scenarios/attacks.js';
 import { carts } from './scenarios/carts.js';
 import { failures } from './scenarios/failures.js';
@@ -23,6 +24,7 @@ const started = (): Stage => {
 };
 
 describe('money', () => money(started));
+describe('an order', () => afterPayment(started));
 describe('a cart', () => carts(started));
 describe('the provider', () => provider(started));
 describe('the storefront', () => storefront(started, () => storefrontPort));

@@ -35,6 +35,8 @@ module.exports = defineConfig({
           { resolve: provider, id: 'eu', options: optionsOf('EU') },
           { resolve: provider, id: 'us', options: optionsOf('US') },
           { resolve: provider, id: 'eu-paid-first', options: optionsOf('EU', { orderBeforePayment: false }) },
+          { resolve: provider, id: 'eu-generous', options: optionsOf('EU', { refundFee: true }) },
+          { resolve: provider, id: 'eu-mailed', options: optionsOf('EU', { refundDelivery: 'email' }) },
         ],
       },
     },

@@ -25,6 +25,7 @@ const execute = promisify(execFile);
 const settingsOfTests = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'jit=off'];
 
 const madeSchema = z.object({
+  id: z.string(),
   publicKey: z.string(),
   secretKey: z.string(),
   webhookSecret: z.string(),
@@ -40,6 +41,8 @@ export interface Region {
 
 export interface Stage {
   readonly api: Running;
+  /** Of the payment server. */
+  readonly database: string;
   readonly medusa: Running;
   readonly relay: Relay;
   readonly eu: Region;
@@ -186,8 +189,14 @@ async function build(
     .object({ product: z.object({ variants: z.array(z.object({ id: z.string() })) }) })
     .parse(body);
   return {
-    ...{ api, medusa, relay, folder, told, admin },
-    eu: await regionOf('eu', 'eur', 'de', eu, ['pp_crypto-checkout_eu-paid-first']),
+    ...{ api, database, medusa, relay, folder, told, admin },
+    eu: await regionOf(
+      'eu',
+      'eur',
+      'de',
+      eu,
+      ['paid-first', 'generous', 'mailed'].map((name) => `pp_crypto-checkout_eu-${name}`),
+    ),
     us: await regionOf('us', 'usd', 'us', us),
     variant: lantern.variants[0]?.id ?? '',
     publishableKey: publishable.token,
