@@ -64,6 +64,7 @@ export const places: readonly Place[] = [
     permission: 'transfers.retrieve',
     load: () => import('./pages/transfer.js'),
   },
+  { name: 'banks', parent: 'money', permission: 'bankPayouts.list', load: () => import('./pages/banks.js') },
   {
     name: 'exports',
     parent: 'money',

@@ -76,9 +76,9 @@ export const texts = pick({
     payouts: 'Payouts',
     noPayouts: 'No payouts yet. A transfer to a saved address is one, and what goes to a bank.',
     destination: 'To',
-    bankPayout: 'Pay out to a bank account',
+    bankPayouts: 'Bank payouts',
     sweeps: 'Move coins to the treasury',
-    commandsText: 'What pays banks, and what compares, is done where the server runs:',
+    commandsText: 'What compares is done where the server runs:',
     check: 'Compare the books with the chain',
   },
 });

@@ -10,6 +10,9 @@ export type Customer = ParsedData<typeof customers.retrieve>;
 export const stateOf = ({ isBlacklisted }: Customer) =>
   isBlacklisted ? tag(texts.blocked, 'bad') : tag(texts.allowed);
 
+/** Erased customers keep an address that no server takes. */
+export const isErased = ({ email }: Customer) => email.endsWith('@erased.invalid');
+
 export const customerFields = ({ fullName, phoneNumber }: Partial<Customer>): Field[] => [
   { name: 'fullName', label: texts.name, value: fullName ?? '' },
   { name: 'phoneNumber', label: texts.phone, value: phoneNumber ?? '' },

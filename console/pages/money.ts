@@ -49,17 +49,19 @@ async function load({ api, query, signal }: View): Promise<Data> {
 }
 
 function render(data: Data, view: View): TemplateResult {
-  const { id } = view.session.merchant;
   return html`<div class="panels">
     ${balanceSection(data.balances, view)} ${transferSection(data, view)}
-    ${section(texts.payouts, payoutTable(data.payouts, view))}
+    ${section(
+      texts.payouts,
+      payoutTable(data.payouts, view),
+      view.can('bankPayouts.list')
+        ? html`<a class="button" href=${view.link('banks')}>${texts.bankPayouts}</a>`
+        : nothing,
+    )}
     ${section(
       common.commandLine,
       html`<p>${texts.commandsText}</p>
-        ${commands(view, [
-          [texts.bankPayout, `payouts create --merchant ${id} --bank-account ID --amount 100 --currency USD`],
-          [texts.check, 'ledger check --chain'],
-        ])}`,
+        ${commands(view, [[texts.check, 'ledger check --chain']])}`,
     )}
   </div>`;
 }

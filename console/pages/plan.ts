@@ -4,6 +4,7 @@
  * @place {"order": 130, "parent": "plans", "permission": "paymentPlans.retrieve"}
  */
 import { html, type TemplateResult } from 'lit';
+import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { paymentPlans } from '../../src/contract/payment-plans.js';
 import { subscribers } from '../../src/contract/subscribers.js';
@@ -12,31 +13,42 @@ import { texts } from '../messages/customers.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { details, section, tag } from '../ui/details.js';
+import { loadSubscriptions, subscriptionTable, sumsOf, type Subscriptions } from './subscription-parts.js';
 
+const { relations } = consoleApi;
 type Plan = ParsedData<typeof paymentPlans.retrieve>;
 
-const load = async ({ api, id, signal }: View): Promise<Plan> =>
-  (await api(paymentPlans.retrieve, { params: { payment_plan_id: id } }, signal)).data;
+interface Data {
+  readonly plan: Plan;
+  readonly sums: ParsedData<typeof relations.sumPlan>;
+  readonly subscriptions: Subscriptions;
+}
 
-function render(one: Plan, view: View): TemplateResult {
+async function load(view: View): Promise<Data> {
+  const { api, id, signal } = view;
+  const [plan, sums, subscriptions] = await Promise.all([
+    api(paymentPlans.retrieve, { params: { payment_plan_id: id } }, signal),
+    api(relations.sumPlan, { params: { plan_id: id } }, signal),
+    loadSubscriptions(view, { planId: id }),
+  ]);
+  return { plan: plan.data, sums: sums.data, subscriptions };
+}
+
+function render({ plan: one, sums, subscriptions }: Data, view: View): TemplateResult {
   const { isActive, planName, currencies, frequency, numberOfTimesToCharge } = one;
   const permission = 'paymentPlans.update';
   return html`<div class="panels">
     ${section(
       planName,
       html`${details([
-          [texts.state, isActive ? tag(texts.active, 'good') : tag(texts.inactive)],
-          [texts.amount, amount(one.amount, one.currency)],
-          [texts.frequency, texts.frequencies[frequency]],
-          [texts.times, numberOfTimesToCharge],
-          [texts.coins, currencies.join(', ')],
-        ])}
-        <div class="actions">
-          ${button(view, {
-            ...{ text: texts.subscribe, permission: 'subscribers.create' },
-            run: () => subscribe(one, view),
-          })}
-        </div>`,
+        [texts.state, isActive ? tag(texts.active, 'good') : tag(texts.inactive)],
+        [texts.amount, amount(one.amount, one.currency)],
+        [texts.frequency, texts.frequencies[frequency]],
+        [texts.times, numberOfTimesToCharge],
+        [texts.coins, currencies.join(', ')],
+        [texts.subscribers, texts.subscriberCount(sums.active, sums.ended)],
+        [texts.revenue, sums.paid ? paidText(sums.paid) : texts.tooMany],
+      ])} `,
       html`${button(view, { text: texts.changePlan, permission, run: () => change(one, view) })}
       ${
         isActive
@@ -44,8 +56,19 @@ function render(one: Plan, view: View): TemplateResult {
           : button(view, { text: texts.turnOn, permission, run: () => update(one, { isActive: true }, view) })
       }`,
     )}
+    ${section(
+      texts.subscribers,
+      subscriptionTable(subscriptions, 'plan', view),
+      button(view, {
+        ...{ text: texts.subscribe, permission: 'subscribers.create' },
+        run: () => subscribe(one, view),
+      }),
+    )}
   </div>`;
 }
+
+const paidText = ({ payments, ...sum }: NonNullable<Data['sums']['paid']>) =>
+  texts.paidCharges(sumsOf([sum]), payments);
 
 const update = ({ id }: Plan, body: { amount?: string; isActive?: boolean }, view: View) =>
   view.act(() => view.api(paymentPlans.update, { params: { payment_plan_id: id }, body }), texts.saved);
@@ -83,4 +106,4 @@ async function subscribe({ id }: Plan, view: View): Promise<void> {
   await view.act(() => view.api(subscribers.create, input), texts.subscribed);
 }
 
-export default page<Plan>({ title: (_view, data) => data?.planName ?? texts.plan, load, render });
+export default page<Data>({ title: (_view, data) => data?.plan.planName ?? texts.plan, load, render });

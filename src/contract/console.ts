@@ -1,9 +1,12 @@
 /** All endpoints for the console's pages, in addition to the API. */
+import { bankPayouts } from './console-banks.js';
 import { cases } from './console-cases.js';
+import { erasure } from './console-erasure.js';
 import { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 import { peopleApi } from './console-people.js';
 import { settingsApi } from './console-settings.js';
 import { mailApi } from './console-mail.js';
+import { relations } from './console-relations.js';
 import { sweeps } from './console-sweeps.js';
 
 /** Those of a server with all modules. */
@@ -12,6 +15,9 @@ export const consoleApi = {
   ...settingsApi,
   cases,
   transfersByHand,
+  bankPayouts,
+  erasure,
+  relations,
   payoutExports,
   psbts,
   sweeps,

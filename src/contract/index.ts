@@ -64,6 +64,9 @@ export { bookingKinds, books, type Booking, type BookingKind } from './books.js'
 export { csvLine } from './csv.js';
 export { families, type Family } from './families.js';
 export type { TransferCheck } from './transfer-check.js';
+export { bankPayouts } from './console-banks.js';
+export { erasure } from './console-erasure.js';
+export { relations } from './console-relations.js';
 export { caseNoteKinds, cases, type CaseNoteKind, type PaymentCase } from './console-cases.js';
 export { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 export {

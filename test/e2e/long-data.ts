@@ -67,6 +67,15 @@ export async function makeLongData(
     body: { currency: 'USDT', label: 'Donations for the restoration of the harbour museum' },
   });
   await merchant.wallets.create({ body: { currency: 'BTC', label: long.rightToLeft } });
+  const { data: account } = await merchant.bankAccounts.create({
+    body: {
+      ...{ accountNumber: 'DE89370400440532013000', accountBank: long.name, country: 'DE', currency: 'EUR' },
+      accountName: long.rightToLeft,
+    },
+  });
+  const bank = ['payouts', 'create', '--merchant', id, '--mode', 'test', '--bank-account', account.id];
+  const sum = ['--amount', '1234.567891', '--currency', 'USDT', '--reference', long.reference];
+  await runCommand(env, ...bank, ...sum);
   const plan = (planName: string) =>
     merchant.paymentPlans.create({
       body: {
@@ -85,7 +94,15 @@ export async function makeLongData(
   }, 20_000);
   const paths = [
     ...['home', 'payments', `payment/${payment.id}`, `payment/${other.id}`, 'refunds', 'money'],
-    ...[`transfer/${transfer.id}`, 'exports', 'sweeps', 'books', 'customers', `customer/${customer?.id}`],
+    ...[
+      'banks',
+      `transfer/${transfer.id}`,
+      'exports',
+      'sweeps',
+      'books',
+      'customers',
+      `customer/${customer?.id}`,
+    ],
     ...['plans', `plan/${made.id}`, 'subscribers', 'wallets', `wallet/${wallet.id}`, 'developers'],
     ...[`delivery/${delivery?.id}`, ...settingsPages, `payments?q=${long.reference}-nothing`],
   ];

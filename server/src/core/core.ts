@@ -81,6 +81,7 @@ import {
   createPayoutHandlers,
   createTransferHandlers,
 } from './withdrawals/handlers.js';
+import { createPayoutsByHand } from './withdrawals/payouts-by-hand.js';
 import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
 import { afterCommit } from './db/transaction-context.js';
@@ -275,6 +276,8 @@ export async function createCore(options: CoreOptions) {
   const { transfers, testPayer } = withdrawals;
   const transfersByHand = createTransfersByHand({ ...base, transfers, connected, payer: hooks.payer });
 
+  const payoutsByHand = createPayoutsByHand(auditLog, withdrawals.payouts);
+
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
     ...{ ...base, statuses },
@@ -336,10 +339,18 @@ export async function createCore(options: CoreOptions) {
     hooks,
     ...{ config, database, newId, log, ledger, outbox, publicUrl, checkoutUrl, described },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, customers, personalData },
-    ...{ payments, paymentExport, receipts, paymentPlans, billing, wallets, walletAddresses },
+    ...{ payments, paymentExport, receipts, paymentPlans, subscribers, billing, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
     ...withdrawals,
-    ...{ transfersByHand, isCrossChecked: depths.isCrossChecked, dispatcher, networks, scanner },
+    ...{
+      transfersByHand,
+      payoutsByHand,
+      bankAccounts,
+      isCrossChecked: depths.isCrossChecked,
+      dispatcher,
+      networks,
+      scanner,
+    },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
     /** The default is off once real money could move here. */

@@ -172,6 +172,8 @@ export interface Answers extends Partial<AddressHooks> {
    * @returns addresses of the payer, which are erased elsewhere too
    */
   onErased?(transaction: Transaction, paymentIds: readonly string[]): Promise<readonly string[]>;
+  /** True while something about payments must end before their payer can be erased, such as a refund. */
+  isUnfinished?(reader: Reader, paymentIds: readonly string[]): Promise<boolean>;
   /** In the transaction that wipes a merchant's test data, after all of it is gone. */
   onWiped?(transaction: Transaction, merchantId: string): Promise<void>;
   /** The module's part of `chains status`. */
@@ -275,6 +277,10 @@ export function createHooks() {
       const addresses = [];
       for (const one of all) addresses.push(...((await one.onErased?.(transaction, paymentIds)) ?? []));
       return addresses;
+    },
+    async isUnfinished(reader: Reader, paymentIds: readonly string[]): Promise<boolean> {
+      for (const one of all) if (await one.isUnfinished?.(reader, paymentIds)) return true;
+      return false;
     },
     async emailsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const found = new Map<string, string>();

@@ -49,12 +49,13 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     await keepRates();
   }
 
-  const payToBank = (amount: string, reference: string) =>
-    shop.database.write((transaction) =>
-      shop.app.payouts.createBankPayout(transaction, scope, {
-        ...{ bankAccountId: 'bank', amount, currency: 'USDT', reference },
-      }),
+  const payToBank = async (amount: string, reference: string) => {
+    const request = { bankAccountId: 'bank', amount, currency: 'USDT', reference };
+    const { row } = await shop.database.write((transaction) =>
+      shop.app.payouts.createBankPayout(transaction, scope, request),
     );
+    return row;
+  };
 
   beforeAll(async () => {
     shop = await openShop(engine);

@@ -1,11 +1,7 @@
 /** `payouts …`: payouts to bank accounts, which an operator creates and settles by hand. */
 import { isoTime } from '../shared/clock.js';
 import type { PayoutRow } from '../db/schema.js';
-import type { Transaction } from '../db/engine.js';
-import type { AuditAction } from '../merchants/audit-log.js';
-import { scopeOf } from '../shared/scope.js';
-import { command, type Group, type Output } from './command.js';
-import type { CommandContext } from './context.js';
+import { command, type Group } from './command.js';
 import * as option from './options.js';
 import { amountOf, amountText, listRecords, recordJson, showRecord } from './records.js';
 
@@ -28,18 +24,11 @@ export const payoutCommands: Group = {
           .required(),
         mode: option.mode("the balance's mode"),
       },
-      async run({ database, payouts, auditLog, actor }, { merchant, mode, bankAccount, ...given }) {
-        const scope = { merchantId: merchant, mode };
+      async run({ database, payoutsByHand, actor }, { merchant, mode, bankAccount, ...given }) {
         const request = { ...given, bankAccountId: bankAccount };
-        const row = await database.write(async (transaction) => {
-          const existing = await payouts.findByReference(transaction, scope, request.reference.trim());
-          const created = await payouts.createBankPayout(transaction, scope, request);
-          const { amount, currency, destination, reference } = created;
-          const after = { amountUnits: amount.toString(), currency, destination, reference };
-          const entry = { ...scope, actor, action: 'payout.created', subjectId: created.id, after } as const;
-          if (!existing) await auditLog.record(transaction, entry);
-          return created;
-        });
+        const { row } = await database.write((transaction) =>
+          payoutsByHand.create(transaction, { merchantId: merchant, mode }, request, actor),
+        );
         return showRecord(payoutJson(row));
       },
     }),
@@ -58,44 +47,29 @@ export const payoutCommands: Group = {
       summary: 'Marks a bank payout as paid.',
       details: 'Repeating it changes nothing.',
       args: { id },
-      run: (context, given) =>
-        changePayout(context, given.id, 'payout.settled', (transaction) =>
-          context.payouts.settle(transaction, given.id),
-        ),
+      async run({ database, payoutsByHand, actor }, { id: payoutId }) {
+        return showRecord(
+          payoutJson(
+            await database.write((transaction) => payoutsByHand.settle(transaction, payoutId, actor)),
+          ),
+        );
+      },
     }),
     fail: command({
       summary: "Marks a bank payout as failed and returns its amount to the merchant's balance.",
       details: 'Repeating it changes nothing.',
       args: { id },
       options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
-      run: (context, given) =>
-        changePayout(context, given.id, 'payout.failed', (transaction) =>
-          context.payouts.fail(transaction, given.id, given.reason),
-        ),
+      async run({ database, payoutsByHand, actor }, { id: payoutId, reason }) {
+        return showRecord(
+          payoutJson(
+            await database.write((transaction) => payoutsByHand.fail(transaction, payoutId, reason, actor)),
+          ),
+        );
+      },
     }),
   },
 };
-
-/** Changes a payout, records who did it, and shows it. Repeating a change records nothing. */
-async function changePayout(
-  { database, payouts, auditLog, actor }: CommandContext,
-  id: string,
-  action: AuditAction,
-  change: (transaction: Transaction) => Promise<PayoutRow>,
-): Promise<Output> {
-  const factsOf = ({ status, failure_reason: failureReason }: PayoutRow) => ({ status, failureReason });
-  const changed = await database.write(async (transaction) => {
-    const former = await payouts.findAny(transaction, id);
-    const row = await change(transaction);
-    await auditLog.record(transaction, {
-      ...{ ...scopeOf(row), actor, action, subjectId: id },
-      before: former && factsOf(former),
-      after: factsOf(row),
-    });
-    return row;
-  });
-  return showRecord(payoutJson(changed));
-}
 
 function payoutJson(row: PayoutRow) {
   return {

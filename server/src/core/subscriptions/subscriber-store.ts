@@ -14,6 +14,7 @@ import { hasRows, having, inScope, insertRow, rowById, updateRow } from '../db/r
 
 export interface SubscriberQuery extends PageRequest {
   readonly customerId?: string | undefined;
+  readonly planId?: string | undefined;
   readonly isActive?: boolean | undefined;
 }
 
@@ -56,27 +57,30 @@ const updateStored = updateRow('subscribers');
 export const updateSubscriber = (transaction: Transaction, id: string, changes: Partial<SubscriberRow>) =>
   updateStored(transaction, id, subscribers.encode(changes));
 
+/** Of one plan or customer, so many are listed. */
+const mostListed = 10_000;
+
 /** Newest first. */
 export async function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQuery) {
-  const { customerId, isActive } = query;
+  const { customerId, planId, isActive } = query;
   const active = isActive === undefined ? undefined : subscribers.encode({ is_active: isActive });
   const listed = reader
     .selectFrom('subscribers')
     .selectAll()
     .where(isListed('subscribers', scope, query))
     .where('removed_at', 'is', null)
-    .$call(having({ customer_id: customerId }))
+    .$call(having({ customer_id: customerId, plan_id: planId }))
     .$call((all) => {
       if (!active) return all;
-      // A customer has few, however many are active.
-      return customerId === undefined
+      // A customer and a plan have few among all, however many are active.
+      return customerId === undefined && planId === undefined
         ? all.where('is_active', '=', active.is_active)
         : all.where(filtersBy(reader, active));
     });
   const { rows, total } =
-    customerId === undefined
+    customerId === undefined && planId === undefined
       ? await readCheckpointedPage(reader, listed, 'subscribers', scope, query, active)
-      : await readPage(listed, 'subscribers', query);
+      : await readPage(listed, 'subscribers', query, { reader, mostListed });
   return { rows: rows.map(subscribers.decode), total };
 }
 

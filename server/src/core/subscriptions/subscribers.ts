@@ -64,7 +64,14 @@ export function createSubscribers(deps: SubscribersDeps) {
       return viewSubscriber(row);
     },
 
-    async list(scope: Scope, { customer, ...query }: Input<Api['subscribers']['list']>['query']) {
+    /** @param query `planId`: only the subscribers of this plan, the newest 10,000 */
+    async list(
+      scope: Scope,
+      {
+        customer,
+        ...query
+      }: Input<Api['subscribers']['list']>['query'] & { readonly planId?: string | undefined },
+    ) {
       const customerId =
         customer === undefined ? undefined : await customers.findId(database.reader, scope, customer);
       if (customer !== undefined && customerId === undefined) return { rows: [], total: 0 };

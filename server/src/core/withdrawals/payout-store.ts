@@ -86,6 +86,27 @@ export async function listBankPayouts(
   return (await rowsInOrder(reader, 'payouts', ids)).map(payouts.decode);
 }
 
+/** Payouts to banks in a status: those that wait, oldest first; those that ended, newest first. */
+export async function listOfBanks(
+  reader: Reader,
+  scope: Scope,
+  status: TransferStatus,
+  most: number,
+): Promise<PayoutRow[]> {
+  const direction = status === 'processing' ? 'asc' : 'desc';
+  const rows = await reader
+    .selectFrom('payouts')
+    .selectAll()
+    .$call(inScope(scope))
+    .where('status', '=', status)
+    .where('transfer_id', 'is', null)
+    .orderBy('created_at', direction)
+    .orderBy('id', direction)
+    .limit(most)
+    .execute();
+  return rows.map(payouts.decode);
+}
+
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */
 const sortColumns = {
   createdAt: 'created_at',

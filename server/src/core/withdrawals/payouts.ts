@@ -107,14 +107,14 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
 
     /**
      * Takes the amount from the merchant's balance, for an operator to pay to a bank account. Repeating the same request
-     * returns the same payout. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
+     * returns the same payout, which is not new then. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
      * `balance_suspended`, `insufficient_balance`.
      */
     async createBankPayout(
       transaction: Transaction,
       scope: Scope,
       request: BankPayoutRequest,
-    ): Promise<PayoutRow> {
+    ): Promise<{ readonly row: PayoutRow; readonly isNew: boolean }> {
       const { merchantId, mode } = scope;
       const { currency, amount, reference } = parseRequest(request, currencies);
       const account = orNotFound(
@@ -148,12 +148,12 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
           existing?.amount === row.amount &&
           existing.currency === row.currency &&
           existing.bank_account_id === row.bank_account_id;
-        if (isSame) return existing;
+        if (isSame) return { row: existing, isNew: false };
         throw invalidState(`Another payout already has the reference ${reference}`);
       }
       await balances.ensureSpendable(transaction, scope, currency, amount);
       await post(transaction, row, 'bank');
-      return row;
+      return { row, isNew: true };
     },
 
     /** Marks a bank payout as arrived. Problems: `not_found`, `invalid_state`. */
@@ -167,9 +167,9 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     /** For operators: a payout of any merchant; undefined if there is none. */
     findAny: store.findAnyPayout,
 
-    /** The bank payout with this reference; undefined if there is none. */
-    findByReference: (reader: Reader, scope: Scope, reference: string) =>
-      store.findPayout(reader, scope, { reference }),
+    /** A merchant's payouts to banks in a status: those that wait, oldest first; those that ended, newest first. */
+    listOfBanks: (reader: Reader, scope: Scope, status: 'processing' | 'success' | 'failed', most: number) =>
+      store.listOfBanks(reader, scope, status, most),
 
     /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
     listBankPayouts: (filter: OperatorFilter): Promise<PayoutRow[]> =>

@@ -1,12 +1,23 @@
 /** The module of the console: the pages at `/console` for a shop's people, how they sign in, and what those pages read. */
 import { fileURLToPath } from 'node:url';
-import { cases as casesApi, home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
+import {
+  bankPayouts as bankPayoutsApi,
+  cases as casesApi,
+  home,
+  peopleApi,
+  relations as relationsApi,
+  settingsApi,
+  transfersByHand,
+} from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
 import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
 import { createAccountHandlers } from './account-handlers.js';
+import { createBankPayoutHandlers } from './bank-payout-handlers.js';
+import { bankPayoutTables } from './bank-payout-tables.js';
+import { createBankPayouts } from './bank-payouts.js';
 import { createCaseHandlers } from './case-handlers.js';
 import { caseParts } from './case-store.js';
 import { caseTables } from './case-tables.js';
@@ -21,6 +32,7 @@ import { changesRoute, changeStream } from './http/change-stream.js';
 import { createSessionCookies } from './http/session-cookies.js';
 import { createPeopleHandlers } from './people-handlers.js';
 import { createPeople } from './people.js';
+import { createRelationHandlers, createRelations } from './relations.js';
 import { consoleSettings } from './settings.js';
 import { peopleTables } from './tables.js';
 import { createTransferByHandHandlers } from './transfer-handlers.js';
@@ -49,9 +61,16 @@ export const consoleModule = defineModule({
       description: 'What waits for a person, what was sold, and whether the networks work.',
     },
   },
-  consoleContract: { ...peopleApi, ...settingsApi, cases: casesApi, transfersByHand },
+  consoleContract: {
+    ...peopleApi,
+    ...settingsApi,
+    cases: casesApi,
+    transfersByHand,
+    bankPayouts: bankPayoutsApi,
+    relations: relationsApi,
+  },
   settings: consoleSettings,
-  tables: { ...peopleTables, ...caseTables },
+  tables: { ...peopleTables, ...caseTables, ...bankPayoutTables },
   queries: caseParts,
   create(core) {
     const { config, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } = core;
@@ -75,6 +94,8 @@ export const consoleModule = defineModule({
         ...createAccountHandlers({ ...core, reader: database.reader, goLive: createGoLive(core) }),
         cases: createCaseHandlers(cases),
         transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
+        relations: createRelationHandlers(createRelations(core)),
+        bankPayouts: createBankPayoutHandlers(createBankPayouts(core)),
       },
       // Named, so that its type does not depend on where Express's types are installed.
       forPeople: (): ReturnType<NonNullable<Running['forPeople']>> =>

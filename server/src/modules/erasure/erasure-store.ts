@@ -4,14 +4,14 @@ import { inChunks } from '../../core/db/chunks.js';
 import { everyPage } from '../../core/db/pages.js';
 import { hasRows, updateRow } from '../../core/db/rows.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
-import type { Transaction } from '../../core/db/engine.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { PaymentRow } from '../../core/db/schema.js';
 import { modes } from '../../core/shared/scope.js';
 import { changeSealed, pick, updateCells, type Cells, type PersonalTable } from './sealed.js';
 
-export function findCustomers(transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) {
+export function findCustomers(reader: Reader, merchantId: string, emailIndexes: readonly string[]) {
   return (
-    transaction
+    reader
       .selectFrom('customers')
       .select('id')
       .where('merchant_id', '=', merchantId)
@@ -22,8 +22,8 @@ export function findCustomers(transaction: Transaction, merchantId: string, emai
   );
 }
 
-export function findPayments(transaction: Transaction, merchantId: string, payerIndexes: readonly string[]) {
-  return transaction
+export function findPayments(reader: Reader, merchantId: string, payerIndexes: readonly string[]) {
+  return reader
     .selectFrom('payments')
     .select('id')
     .where('merchant_id', '=', merchantId)
@@ -32,10 +32,10 @@ export function findPayments(transaction: Transaction, merchantId: string, payer
     .execute();
 }
 
-export async function hasActiveSubscription(transaction: Transaction, customerIds: readonly string[]) {
+export async function hasActiveSubscription(reader: Reader, customerIds: readonly string[]) {
   if (customerIds.length === 0) return false;
   return hasRows(
-    transaction
+    reader
       .selectFrom('subscribers')
       .where('customer_id', 'in', customerIds)
       .where((e) => e.and({ is_active: 1, removed_at: null })),

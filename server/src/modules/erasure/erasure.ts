@@ -2,13 +2,14 @@
  * Erases a customer's personal data wherever it is kept, and leaves the books as they are. Each table says in its declaration where
  * personal data is. Only this room writes to other rooms' tables.
  */
+import type { ConsoleApi, Data } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { jsonCodec, placed } from '../../core/db/codecs.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
 import type { AuditActor, AuditLog } from '../../core/merchants/audit-log.js';
 import type { NewId } from '../../core/shared/ids.js';
 import { invalidState, notFound } from '../../core/shared/problem.js';
-import type { Transaction } from '../../core/db/engine.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { Hooks } from '../../core/hooks.js';
 import type { Database } from '../../core/db/database.js';
 import * as store from './erasure-store.js';
@@ -18,6 +19,8 @@ declare module '../../core/merchants/audit-log.js' {
   interface AuditActions extends Record<'customer.erased', true> {}
 }
 
+type ErasurePreview = Omit<Data<ConsoleApi['erasure']['preview']>, 'email'>;
+
 export type Erasure = ReturnType<typeof createErasure>;
 
 export interface ErasureDeps {
@@ -25,12 +28,35 @@ export interface ErasureDeps {
   readonly auditLog: AuditLog;
   readonly newId: NewId;
   readonly personalData: PersonalData;
-  readonly hooks: Pick<Hooks, 'onErased'>;
+  readonly hooks: Pick<Hooks, 'onErased' | 'isUnfinished'>;
 }
 
 export function createErasure({ database, auditLog, newId, personalData, hooks }: ErasureDeps) {
   const tables = personalTables(database.tables);
+
+  /** The records of the person with this email, in both modes. */
+  async function find(reader: Reader, merchantId: string, email: string) {
+    const emailIndexes = personalData.emailIndexes(merchantId, email);
+    const payerIndexes = personalData.payerIndexes(merchantId, email);
+    const customers = await store.findCustomers(reader, merchantId, emailIndexes);
+    const payments = await store.findPayments(reader, merchantId, payerIndexes);
+    return { customerIds: customers.map(({ id }) => id), paymentIds: payments.map(({ id }) => id) };
+  }
+
   return {
+    /** Counts what would be erased of the person with this email, and finds what is in the way. */
+    async preview(reader: Reader, merchantId: string, givenEmail: string): Promise<ErasurePreview> {
+      const email = givenEmail.trim().toLowerCase();
+      const { customerIds, paymentIds } = await find(reader, merchantId, email);
+      const isSubscribed = await store.hasActiveSubscription(reader, customerIds);
+      const isOpen = !isSubscribed && (await hooks.isUnfinished(reader, paymentIds));
+      return {
+        ...{ customers: customerIds.length, payments: paymentIds.length },
+        blockedBy: isSubscribed ? 'subscription' : isOpen ? 'refund' : null,
+        isErased: email.endsWith(erasedDomain),
+      };
+    },
+
     /**
      * Replaces the email, names and phone numbers of the person with this email, in both modes, in customers,
      * payments, descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and
@@ -40,28 +66,22 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
      */
     async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: AuditActor) {
       const email = givenEmail.trim().toLowerCase();
-      const emailIndexes = personalData.emailIndexes(merchantId, email);
-      const payerIndexes = personalData.payerIndexes(merchantId, email);
-      const customers = await store.findCustomers(transaction, merchantId, emailIndexes);
-      const payments = await store.findPayments(transaction, merchantId, payerIndexes);
-      if (customers.length === 0 && payments.length === 0) throw notFound('customer');
-      const customerIds = customers.map(({ id }) => id);
+      const { customerIds, paymentIds } = await find(transaction, merchantId, email);
+      if (customerIds.length === 0 && paymentIds.length === 0) throw notFound('customer');
       if (await store.hasActiveSubscription(transaction, customerIds)) {
         throw invalidState(
           'The customer has an active subscription. End it first: DELETE /v1/payment-plan-subscribers/{id}',
         );
       }
-      const paymentIds = payments.map(({ id }) => id);
       const addresses = await hooks.onErased(transaction, paymentIds);
-      // .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761
-      const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
+      const replacedBy = `erased-${newId().toLowerCase()}${erasedDomain}`;
       const redact = createRedact(email, replacedBy, new Set(addresses));
-      for (const { id } of customers) {
+      for (const id of customerIds) {
         const columns = personalData.personColumns({ id, merchant_id: merchantId }, { email: replacedBy });
         await store.eraseCustomer(transaction, id, columns);
       }
       const payer = { description: erasedDescription, email: replacedBy };
-      for (const { id } of payments) {
+      for (const id of paymentIds) {
         const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
         await store.erasePayment(transaction, id, columns);
       }
@@ -71,7 +91,7 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
       });
       const found = await store.rewriteFound(transaction, tables, merchantId, personalData, redact);
       const { outbox: webhooks = 0, idempotency_replies: storedReplies = 0 } = found;
-      const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
+      const counts = { customers: customerIds.length, payments: paymentIds.length, webhooks, storedReplies };
       await auditLog.record(transaction, {
         merchantId,
         actor,
@@ -86,6 +106,9 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
 
 /** Metadata, webhook payloads and replies, whatever they hold. */
 const stored = placed('what is searched for an email', jsonCodec(z.unknown()));
+
+/** .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761 */
+const erasedDomain = '@erased.invalid';
 
 const erasedDescription = 'Payment from an erased customer';
 

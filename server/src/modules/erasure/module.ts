@@ -1,10 +1,16 @@
 /** The module that erases customers, and that encrypts personal data under another key. */
+import { erasure as erasureApi } from 'crypto-checkout/contract';
 import { defineModule } from '../../core/module.js';
 import { customerCommands, dataKeyCommands } from './commands.js';
 import { createErasure } from './erasure.js';
+import { createErasureHandlers } from './handlers.js';
 
 export const erasure = defineModule({
   name: 'erasure',
-  create: createErasure,
+  consoleContract: { erasure: erasureApi },
+  create(core) {
+    const rules = createErasure(core);
+    return { ...rules, consoleHandlers: createErasureHandlers(core, rules) };
+  },
   commands: (rules) => [customerCommands(rules), dataKeyCommands],
 });

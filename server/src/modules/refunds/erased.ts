@@ -1,7 +1,7 @@
 /** Erases the addresses of a customer's refunds. */
 import type { RefundStatus } from 'crypto-checkout/contract';
 import { inChunks } from '../../core/db/chunks.js';
-import type { Transaction } from '../../core/db/engine.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
 import { updateRow } from '../../core/db/rows.js';
 import { invalidState } from '../../core/shared/problem.js';
@@ -39,6 +39,20 @@ export async function eraseAddresses(
     if (transferId !== null) await transfers.forgetAddress(transaction, transferId);
   }
   return rows.flatMap((row) => personalData.openRow(sealedRefunds, row).address ?? []);
+}
+
+/** True if a refund of one of these payments is neither paid nor ended. */
+export async function hasOpenRefund(reader: Reader, paymentIds: readonly string[]): Promise<boolean> {
+  const found = await inChunks(paymentIds, (chunk) =>
+    reader
+      .selectFrom('refunds')
+      .select('id')
+      .where('payment_id', 'in', chunk)
+      .where('status', 'in', open)
+      .limit(1)
+      .execute(),
+  );
+  return found.length > 0;
 }
 
 /** Refunds that are not paid or ended yet, and those that ended unpaid, with the transfer if there was one. */

@@ -9,7 +9,7 @@ import { createCheckAddress } from './address-rules.js';
 import { createAcceptsSignature } from './contract-signatures.js';
 import { refundEventTypes } from './event-types.js';
 import { refundCommands } from './commands.js';
-import { eraseAddresses } from './erased.js';
+import { eraseAddresses, hasOpenRefund } from './erased.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './handlers.js';
 import { refundParts } from './queries.js';
 import { refundTables } from './tables.js';
@@ -57,6 +57,7 @@ export const refunds = defineModule({
         onPaymentStatus: rules.yieldTo,
         factsOf: rules.takenBefore,
         onClockMoved: rules.expireOverdue,
+        isUnfinished: hasOpenRefund,
         onErased: (transaction, paymentIds) => eraseAddresses(transaction, paymentIds, core),
         attention: attentionOf(rules),
       },

@@ -1,0 +1,259 @@
+/**
+ * Payouts to bank accounts: recorded, and marked as sent or failed once the bank has dealt with them.
+ *
+ * @place {"order": 65, "parent": "money", "permission": "bankPayouts.list"}
+ */
+import { html, nothing, type TemplateResult } from 'lit';
+import { balances } from '../../src/contract/balances.js';
+import { bankAccounts } from '../../src/contract/bank-accounts.js';
+import { consoleApi } from '../../src/contract/console.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
+import { amount, time } from '../format.js';
+import { texts } from '../messages/banks.js';
+import { page, type View } from '../page.js';
+import { button } from '../ui/button.js';
+import { copyable } from '../ui/copy.js';
+import { details, section, tag } from '../ui/details.js';
+import { rowActions } from '../ui/more.js';
+import { table } from '../ui/table.js';
+import { tones } from './transfer-parts.js';
+
+const { bankPayouts } = consoleApi;
+type Payouts = ParsedData<typeof bankPayouts.list>;
+type Payout = Payouts['waiting'][number];
+type Account = ParsedData<typeof bankAccounts.list>[number];
+type Balance = ParsedData<typeof balances.list>[number];
+
+interface Data extends Payouts {
+  readonly accounts: readonly Account[];
+  readonly balances: readonly Balance[];
+}
+
+async function load({ api, signal }: View): Promise<Data> {
+  const [paid, accounts, held] = await Promise.all([
+    api(bankPayouts.list, {}, signal),
+    api(bankAccounts.list, { query: { skip: 100 } }, signal),
+    api(balances.list, {}, signal),
+  ]);
+  return { ...paid.data, accounts: accounts.data, balances: held.data };
+}
+
+const sumOf = (one: Pick<Payout, 'amount' | 'currency'>) => amount(one.amount, one.currency);
+const nameOf = ({ bankName, accountNumber }: Pick<Account, 'bankName' | 'accountNumber'>) =>
+  `${bankName} ${accountNumber}`;
+
+/** The time that it has waited, by the browser's clock. */
+function ageOf({ createdAt }: Payout): string {
+  const hours = Math.max(0, Math.floor((Date.now() - Date.parse(createdAt)) / 3_600_000));
+  return texts.ageOf(Math.floor(hours / 24), hours);
+}
+
+/** Sums by currency, for display only. */
+function sums(rows: readonly Payout[]): string {
+  const totals = new Map<string, number>();
+  for (const row of rows) totals.set(row.currency, (totals.get(row.currency) ?? 0) + row.amount);
+  return [...totals].map(([currency, total]) => amount(Math.round(total * 1e8) / 1e8, currency)).join(', ');
+}
+
+const to = ({ account }: Payout): unknown =>
+  account
+    ? html`${account.bankName} <small>${account.accountName}, ${account.accountNumber}</small>`
+    : texts.archived;
+
+const render = (data: Data, view: View): TemplateResult =>
+  html`<div class="panels">
+    ${section(
+      texts.waiting,
+      html`${data.waiting.length === 0 ? nothing : html`<p>${texts.taken(sums(data.waiting))}</p>`}
+      ${waitingTable(data.waiting, view)}`,
+      button(view, {
+        ...{ text: texts.create, permission: 'bankPayouts.create', isGuarded: true, kind: 'main' },
+        run: () => create(view),
+      }),
+    )}
+    ${section(texts.ended, endedTable(data.ended, view))}
+    ${section(
+      texts.accounts,
+      accountTable(data.accounts, view),
+      button(view, {
+        ...{ text: texts.addAccount, permission: 'bankAccounts.create', isGuarded: true },
+        run: () => addAccount(view),
+      }),
+    )}
+  </div>`;
+
+const waitingTable = (rows: readonly Payout[], view: View) =>
+  table<Payout>({
+    label: texts.waiting,
+    ...{ rows, view },
+    columns: [
+      { label: texts.account, kind: 'prose', cell: to },
+      { label: texts.amount, kind: 'money', cell: sumOf },
+      {
+        label: texts.reference,
+        kind: 'prose',
+        cell: ({ reference, isOwn }) =>
+          html`${copyable(reference, view)} ${isOwn ? nothing : html`<small>${texts.operator}</small>`}`,
+      },
+      { label: texts.age, kind: 'time', cell: ageOf },
+      {
+        label: texts.status,
+        kind: 'actions',
+        cell: (one) =>
+          one.isOwn
+            ? rowActions(one.id, [
+                button(view, {
+                  ...{ text: texts.settle, permission: 'bankPayouts.settle', isGuarded: true },
+                  ...{ kind: 'main small', run: () => settle(one, view) },
+                }),
+                button(view, {
+                  ...{ text: texts.fail, permission: 'bankPayouts.fail', isGuarded: true },
+                  ...{ kind: 'small', run: () => fail(one, view) },
+                }),
+              ])
+            : nothing,
+      },
+    ],
+    empty: texts.noWaiting,
+  });
+
+const endedTable = (rows: readonly Payout[], view: View) =>
+  table<Payout>({
+    label: texts.ended,
+    ...{ rows, view },
+    columns: [
+      { label: texts.account, kind: 'prose', cell: to },
+      { label: texts.amount, kind: 'money', cell: sumOf },
+      {
+        label: texts.status,
+        kind: 'status',
+        cell: ({ status }) => tag(texts.statuses[status], tones[status]),
+      },
+      {
+        label: texts.reference,
+        kind: 'prose',
+        cell: ({ reference, bankReference, failureReason }) =>
+          html`${reference} <small>${[bankReference, failureReason].filter(Boolean).join(', ')}</small>`,
+      },
+      { label: texts.changed, kind: 'time', cell: ({ updatedAt }) => time(updatedAt) },
+    ],
+    empty: texts.noEnded,
+  });
+
+const accountTable = (rows: readonly Account[], view: View) =>
+  table<Account>({
+    label: texts.accounts,
+    ...{ rows, view },
+    columns: [
+      { label: texts.holder, cell: ({ accountName }) => accountName },
+      { label: texts.bank, cell: ({ bankName }) => bankName },
+      { label: texts.number, kind: 'hash', cell: ({ accountNumber }) => copyable(accountNumber, view) },
+      { label: texts.accountCurrency, cell: ({ currency, country }) => `${currency}, ${country}` },
+    ],
+    empty: texts.noAccounts,
+  });
+
+/** Asks for amount, account and text, shows what is left of the balance, and takes it only then. */
+async function create(view: View): Promise<void> {
+  const known = await view.act(() => load(view));
+  if (!known) return;
+  const held = known.balances.filter(({ availableBalance }) => availableBalance > 0);
+  const [first] = known.accounts;
+  if (!first) return addAccount(view);
+  const values = await view.ask({
+    title: texts.createTitle,
+    text: texts.createText,
+    fields: [
+      {
+        ...{ name: 'bankAccountId', label: texts.account, value: first.id },
+        options: known.accounts.map((one) => [one.id, `${nameOf(one)}, ${one.accountName}`]),
+      },
+      {
+        ...{ name: 'currency', label: texts.currency },
+        options: held.map(({ currency, availableBalance }) => [
+          currency,
+          `${currency}: ${texts.available(amount(availableBalance, currency))}`,
+        ]),
+      },
+      { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
+      { name: 'reference', label: texts.reference, isRequired: true },
+    ],
+    action: texts.next,
+  });
+  if (!values) return;
+  const { bankAccountId = '', currency = '', amount: value = '', reference = '' } = values;
+  const account = known.accounts.find(({ id }) => id === bankAccountId);
+  const available = held.find((one) => one.currency === currency)?.availableBalance ?? 0;
+  const sum = amount(value, currency);
+  const isSure = await view.ask({
+    title: texts.confirmTitle(sum),
+    text: html`<p>${texts.confirmText}</p>
+      ${details([
+        [texts.holder, account?.accountName],
+        [texts.bank, account?.bankName],
+        [texts.number, account?.accountNumber],
+        [texts.reference, reference],
+        // For display only: the server decides.
+        [texts.remains, amount(Math.max(0, Math.round((available - Number(value)) * 1e8) / 1e8), currency)],
+      ])}`,
+    action: texts.confirmAction(sum),
+    isFinal: true,
+  });
+  if (!isSure) return;
+  const body = { bankAccountId, currency, amount: value, reference };
+  await view.act(() => view.api(bankPayouts.create, { body }), texts.made);
+}
+
+const paramsOf = ({ id }: Payout) => ({ payout_id: id });
+
+async function settle(one: Payout, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.settleTitle(sumOf(one)),
+    text: html`<p>${texts.settleText}</p>
+      ${details([
+        [texts.holder, one.account?.accountName],
+        [texts.bank, one.account?.bankName],
+        [texts.number, one.account?.accountNumber],
+        [texts.reference, one.reference],
+      ])}`,
+    fields: [{ name: 'bankReference', label: texts.bankReference, hint: texts.bankReferenceHint }],
+    action: texts.settleAction,
+    isFinal: true,
+  });
+  if (!values) return;
+  const body = { bankReference: values['bankReference'] ?? '' };
+  await view.act(() => view.api(bankPayouts.settle, { params: paramsOf(one), body }), texts.settled);
+}
+
+async function fail(one: Payout, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.failTitle(sumOf(one)),
+    text: texts.failText,
+    fields: [{ name: 'reason', label: texts.reason, isRequired: true }],
+    action: texts.failAction,
+    isFinal: true,
+  });
+  if (!values) return;
+  const body = { reason: values['reason'] ?? '' };
+  await view.act(() => view.api(bankPayouts.fail, { params: paramsOf(one), body }), texts.failed);
+}
+
+async function addAccount(view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.addAccountTitle,
+    fields: [
+      { name: 'accountName', label: texts.holder, isRequired: true },
+      { name: 'accountNumber', label: texts.number, isRequired: true },
+      { name: 'accountBank', label: texts.bank, isRequired: true, hint: texts.bankHint },
+      { name: 'country', label: texts.country, isRequired: true, hint: texts.countryHint },
+      { name: 'currency', label: texts.accountCurrency, isRequired: true },
+    ],
+    action: texts.save,
+  });
+  if (!values) return;
+  const { accountName = '', accountNumber = '', accountBank = '', country = '', currency = '' } = values;
+  const body = { accountName, accountNumber, accountBank, country, currency };
+  await view.act(() => view.api(bankAccounts.create, { body }), texts.saved);
+}
+
+export default page<Data>({ title: () => texts.title, load, render, actions: { create } });

@@ -1,0 +1,206 @@
+/** Work that needed a shell, done in the console: erasing a customer, payouts to a bank, and the month of the books; and records that show each other. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { signInAs } from './staff.js';
+import { inspect, useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-back-office-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const grace = { email: 'grace@example.com', name: 'Grace Example' };
+let reference: string;
+
+/** An order that is paid in full. */
+async function paidOrder(customer: { email: string; name: string }): Promise<string> {
+  const { payment } = await stage.create({ customer });
+  await settle(payment.id);
+  return payment.txRef ?? '';
+}
+
+async function settle(id: string): Promise<void> {
+  const params = { payment_id: id };
+  const { payments } = stage.merchant;
+  await payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
+  const { data } = await payments.lockCurrency({ params });
+  await stage.send(data, data.amount ?? 0);
+  await stage.sandbox('blocks', { network: 'tron', count: 30 });
+  await vi.waitFor(async () => expect((await stage.verify(id)).state).toBe('settled'), 20_000);
+}
+
+beforeAll(async () => {
+  reference = await paidOrder(grace);
+  await paidOrder(grace);
+}, 90_000);
+
+const go = async (page: Page, path: string) => {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+};
+const press = (page: Page, name: string | RegExp) =>
+  page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) }).click();
+const fill = (page: Page, name: string | RegExp, value: string) =>
+  page
+    .getByRole('dialog')
+    .getByRole(name === 'Amount' ? 'spinbutton' : 'textbox', {
+      name,
+      ...(typeof name === 'string' && { exact: true }),
+    })
+    .fill(value);
+const available = async () =>
+  (await stage.merchant.balances.list({})).data.find(({ currency }) => currency === 'USDT')?.availableBalance;
+
+test('a bank payout is recorded with a preview, sent with the bank’s number, or fails and gives its amount back', async () => {
+  const page = await signInAs('manager', stage, env());
+  const before = (await available()) ?? 0;
+  await go(page, 'money');
+  await page.getByRole('link', { name: 'Bank payouts' }).click();
+  await page.getByText('No bank account yet').waitFor();
+  await press(page, 'New bank account…');
+  await fill(page, 'Account holder', 'Ada Example');
+  await fill(page, 'Account number', 'DE89 3704 0044 0532 0130 00');
+  await fill(page, /^Bank/, 'Sparkasse Köln');
+  await fill(page, /^Country/, 'DE');
+  await fill(page, 'Currency of the account', 'USD');
+  await press(page, 'Save');
+  await page.getByText('Sparkasse Köln').first().waitFor();
+
+  for (const [sum, text] of [
+    ['12.5', 'Rent of May'],
+    ['7', 'Rent of June'],
+  ] as const) {
+    await press(page, 'New bank payout…');
+    await fill(page, 'Amount', sum);
+    await fill(page, 'Text on the statement', text);
+    await press(page, 'Next');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('heading', { name: /^Take .*USDT from the balance\?$/ }).waitFor();
+    for (const fact of ['Ada Example', 'Sparkasse Köln', text])
+      await dialog.getByRole('definition').getByText(fact, { exact: true }).waitFor();
+    if (text === 'Rent of May') await inspect(page, 'console-bank-payout');
+    await press(page, /^Take /);
+    await page.getByRole('row', { name: text }).waitFor();
+  }
+  await page.getByText(/^19.50\sUSDT left the balance/).waitFor();
+  expect(await available()).toBeCloseTo(before - 19.5, 6);
+  await page.getByText('Less than 1 h').first().waitFor();
+
+  const rowOf = (text: string) => page.getByRole('row', { name: text });
+  const act = async (text: string, name: string) => {
+    const button = rowOf(text).getByRole('button', { name });
+    if (!(await button.isVisible())) await rowOf(text).getByRole('button', { name: 'More actions' }).click();
+    await button.click();
+  };
+  await act('Rent of May', 'It was sent…');
+  await fill(page, /^Number at the bank/, 'FT26001');
+  await press(page, 'It was sent');
+  await rowOf('Rent of May').getByText('Sent', { exact: true }).waitFor();
+  await rowOf('Rent of May').getByText('FT26001').waitFor();
+  await act('Rent of June', 'It failed…');
+  await fill(page, 'Reason', 'The account is closed');
+  await press(page, 'It failed');
+  await rowOf('Rent of June').getByText('Failed', { exact: true }).waitFor();
+  await page.getByText('Nothing waits for the bank.').waitFor();
+  expect(await available()).toBeCloseTo(before - 12.5, 6);
+  await inspect(page, 'console-banks');
+});
+
+test('an accountant sees bank payouts, and has no button for them', async () => {
+  const page = await signInAs('accountant', stage, env());
+  await go(page, 'banks');
+  await page.getByRole('row', { name: 'Rent of May' }).waitFor();
+  for (const name of ['New bank payout…', 'It was sent…', 'New bank account…'])
+    expect(await page.getByRole('button', { name }).count()).toBe(0);
+});
+
+test('customers, plans and subscribers show each other by name, with payments and sums', async () => {
+  const email = 'sub@example.com';
+  await paidOrder({ email, name: 'Mary Example' });
+  const body = {
+    ...{ frequency: 'monthly', planName: 'Lamp oil', numberOfTimesToCharge: 12, amount: 20, currency: 'USD' },
+    currencies: ['USDT'],
+  } as const;
+  const { data: plan } = await stage.merchant.paymentPlans.create({ body });
+  await stage.merchant.subscribers.create({ params: { payment_plan_id: plan.id }, body: { email } });
+  const [charge] = (await stage.merchant.transactions.list({ query: { customer: email } })).data;
+  await settle(charge?.id ?? '');
+
+  const page = await signInAs('support', stage, env());
+  await go(page, 'subscribers');
+  const row = page.getByRole('row', { name: /^sub@example\.com.*Lamp oil/ });
+  await row.getByText('$20.00 (1 ×)').waitFor();
+  await row.getByRole('link', { name: 'Lamp oil' }).click();
+  await page.getByRole('heading', { name: 'Lamp oil', level: 1 }).waitFor();
+  await page.getByText('1 active, 0 ended').waitFor();
+  await page.getByText('$20.00, 1 charge', { exact: true }).waitFor();
+  await inspect(page, 'console-plan');
+  await page.getByRole('link', { name: email }).click();
+  await page.getByRole('heading', { name: email, level: 1 }).waitFor();
+  await page.getByText('$40.00, 2 payments').waitFor();
+  await page.getByRole('table', { name: 'Subscriptions' }).getByRole('link', { name: 'Lamp oil' }).waitFor();
+  const payments = page.getByRole('table', { name: 'Last payments' }).getByRole('row');
+  expect(await payments.count()).toBe(3);
+  await inspect(page, 'console-customer');
+  await go(page, 'subscribers');
+  await inspect(page, 'console-subscribers');
+});
+
+test('the months of the books are a press away', async () => {
+  const page = await signInAs('accountant', stage, env());
+  await go(page, 'books');
+  const pressed = (name: string) => page.getByRole('button', { name, exact: true, pressed: true }).waitFor();
+  await pressed('Last month');
+  await press(page, 'This month');
+  await pressed('This month');
+  await page.getByRole('table', { name: 'Bookings' }).getByRole('row').nth(1).waitFor();
+  await inspect(page, 'console-books');
+  const saved = page.waitForEvent('download');
+  await press(page, /^Save/);
+  await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click();
+  expect((await saved).suggestedFilename()).toMatch(/^books-test-\d{4}-\d\d\.csv$/);
+});
+
+test('a customer is erased after the address is typed, and only then; orders keep their sums', async () => {
+  const [customer] = (await stage.merchant.customers.list({ query: { email: grace.email } })).data;
+  const support = await signInAs('support', stage, env());
+  await go(support, `customer/${customer?.id}`);
+  await support.getByText(grace.email).first().waitFor();
+  expect(await support.getByRole('button', { name: 'Erase…' }).count()).toBe(0);
+
+  const page = await signInAs('manager', stage, env());
+  await go(page, `customer/${customer?.id}`);
+  await press(page, 'Erase…');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('heading', { name: `Erase ${grace.email}?` }).waitFor();
+  await dialog.getByText('2 lose the payer’s name and address').waitFor();
+  await inspect(page, 'console-erase');
+  await fill(page, 'Type the e-mail address to confirm', 'somebody@else.example');
+  await press(page, 'Erase for good');
+  await dialog.getByText('Is not the address of this customer').waitFor();
+  await press(page, 'Close');
+  expect((await stage.merchant.customers.list({ query: { email: grace.email } })).data).toHaveLength(1);
+
+  await press(page, 'Erase…');
+  await fill(page, 'Type the e-mail address to confirm', grace.email.toUpperCase());
+  await press(page, 'Erase for good');
+  await dialog.getByRole('heading', { name: 'The customer is erased' }).waitFor();
+  await inspect(page, 'console-erased');
+  await press(page, 'Close');
+  await page.getByRole('heading', { name: /^erased-.*@erased\.invalid$/ }).waitFor();
+  expect(await page.getByRole('button', { name: 'Erase…' }).count()).toBe(0);
+  expect((await stage.merchant.customers.list({ query: { email: grace.email } })).data).toEqual([]);
+  await go(page, `payments?q=${reference}`);
+  // The one that the search finds is opened.
+  await page.getByRole('heading', { name: `Payment ${reference}` }).waitFor();
+  await page.getByText('$20.00', { exact: true }).first().waitFor();
+  expect(await page.getByText('Grace').count()).toBe(0);
+});
