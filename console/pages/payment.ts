@@ -20,6 +20,7 @@ import { details, section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
 import { acceptButton, caseSection, handledTag } from './case-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
+import { receiptButton } from './receipt-parts.js';
 import { life, story } from './story-parts.js';
 import { refund } from './refund-form.js';
 import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
@@ -77,7 +78,7 @@ function actions({ payment }: Data, view: View): TemplateResult {
         })
       : nothing
   }
-  ${acceptButton(payment, view)}
+  ${receiptButton(payment, view)} ${acceptButton(payment, view)}
   ${button(view, { text: texts.resend, permission: 'transactions.resendWebhook', run: () => resend(payment, view) })}
   ${isOpen ? button(view, { text: texts.cancel, permission: 'payments.cancel', run: () => cancel(payment, view) }) : nothing}`;
 }

@@ -38,7 +38,7 @@ export const sumsOf = (sums: readonly { readonly amount: number; readonly curren
   sums.length === 0 ? texts.nothingPaid : sums.map((one) => amount(one.amount, one.currency)).join(', ');
 
 const customerOf = ({ customer: { email, fullName } }: Subscription) =>
-  html`${email} ${fullName === undefined ? nothing : html`<small>${fullName}</small>`}`;
+  fullName === undefined ? email : html`${fullName} <small>${email}</small>`;
 
 /** @param about what the page is about, which its rows need not say again */
 export function subscriptionTable(
@@ -80,20 +80,24 @@ export function subscriptionTable(
         kind: 'time',
         cell: ({ lastPaidAt }) => (lastPaidAt === null ? '–' : time(lastPaidAt)),
       },
-      {
-        label: common.actions,
-        kind: 'actions',
-        cell: (one) =>
-          one.isActive
-            ? button(view, {
-                ...{ text: texts.end, permission: 'subscribers.remove', kind: 'small' },
-                run: () => end(one, view),
-              })
-            : nothing,
-      },
+      ...(view.can('subscribers.remove')
+        ? [
+            {
+              label: common.actions,
+              kind: 'actions' as const,
+              cell: (one: Subscription) => (one.isActive ? endButton(one, view) : nothing),
+            },
+          ]
+        : []),
     ],
   });
 }
+
+const endButton = (one: Subscription, view: View) =>
+  button(view, {
+    ...{ text: texts.end, permission: 'subscribers.remove', kind: 'small' },
+    run: () => end(one, view),
+  });
 
 async function end({ id, customer, plan }: Subscription, view: View): Promise<void> {
   const { endText: text, endAction: action } = texts;

@@ -1,7 +1,7 @@
 /** E-mail: the messages that a merchant's payers get, and those that each person of its team gets. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { described, requiredText, text } from './fields.js';
+import { described, id, requiredText, text } from './fields.js';
 
 export const payerMailKinds = [
   'receipt',
@@ -118,5 +118,41 @@ const ownMail = {
   }),
 };
 
-export const mailApi = { payerMail, ownMail };
+const receiptState = z.object({
+  /** The payer's address; null if the payment has none. */
+  to: z.nullable(z.string()),
+  /**
+   * Null if the receipt can be sent. `off`: the server has no mail server; `unpaid`: the payment is not paid;
+   * `no_address`; `unwanted`: the payer has ended the shop's messages.
+   */
+  blockedBy: z.nullable(z.enum(['off', 'unpaid', 'no_address', 'unwanted'])),
+});
+const receiptParams = z.object({ payment_id: described(id, 'Id of the payment.') });
+const receiptSample = { payment_id: '01J9ZQ3C0D1E2F3G4H5J6K7M8N' };
+const sampleReceipt = { to: 'grace@example.com', blockedBy: null };
+
+const receiptMail = {
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/console/api/mail/receipts/{payment_id}',
+    key: 'session',
+    description: 'Says if the receipt of a payment can be sent by e-mail, and to which address.',
+    params: receiptParams,
+    data: receiptState,
+    sample: { params: receiptSample, message: 'Receipt fetched', data: sampleReceipt },
+  }),
+  send: endpoint({
+    method: 'POST',
+    path: '/console/api/mail/receipts/{payment_id}',
+    key: 'session',
+    description:
+      'Sends the receipt of a paid payment to its payer, also if the shop sends none automatically.',
+    params: receiptParams,
+    data: receiptState,
+    errors: ['invalid_state'],
+    sample: { params: receiptSample, message: 'Receipt is being sent', data: sampleReceipt },
+  }),
+};
+
+export const mailApi = { payerMail, ownMail, receiptMail };
 export type MailApi = typeof mailApi;

@@ -125,25 +125,26 @@ test('an accountant sees bank payouts, and has no button for them', async () => 
 test('customers, plans and subscribers show each other by name, with payments and sums', async () => {
   const email = 'sub@example.com';
   await paidOrder({ email, name: 'Mary Example' });
-  const body = {
-    ...{ frequency: 'monthly', planName: 'Lamp oil', numberOfTimesToCharge: 12, amount: 20, currency: 'USD' },
-    currencies: ['USDT'],
-  } as const;
-  const { data: plan } = await stage.merchant.paymentPlans.create({ body });
+  const { data: plan } = await stage.merchant.paymentPlans.create({
+    body: {
+      ...{ frequency: 'monthly', planName: 'Lamp oil', numberOfTimesToCharge: 12 },
+      ...{ amount: 20, currency: 'USD', currencies: ['USDT'] },
+    },
+  });
   await stage.merchant.subscribers.create({ params: { payment_plan_id: plan.id }, body: { email } });
   const [charge] = (await stage.merchant.transactions.list({ query: { customer: email } })).data;
   await settle(charge?.id ?? '');
 
   const page = await signInAs('support', stage, env());
   await go(page, 'subscribers');
-  const row = page.getByRole('row', { name: /^sub@example\.com.*Lamp oil/ });
+  const row = page.getByRole('row', { name: /^Mary Example.*Lamp oil/ });
   await row.getByText('$20.00 (1 ×)').waitFor();
   await row.getByRole('link', { name: 'Lamp oil' }).click();
   await page.getByRole('heading', { name: 'Lamp oil', level: 1 }).waitFor();
   await page.getByText('1 active, 0 ended').waitFor();
   await page.getByText('$20.00, 1 charge', { exact: true }).waitFor();
   await inspect(page, 'console-plan');
-  await page.getByRole('link', { name: email }).click();
+  await page.getByRole('link', { name: 'Mary Example' }).click();
   await page.getByRole('heading', { name: email, level: 1 }).waitFor();
   await page.getByText('$40.00, 2 payments').waitFor();
   await page.getByRole('table', { name: 'Subscriptions' }).getByRole('link', { name: 'Lamp oil' }).waitFor();
@@ -152,6 +153,26 @@ test('customers, plans and subscribers show each other by name, with payments an
   await inspect(page, 'console-customer');
   await go(page, 'subscribers');
   await inspect(page, 'console-subscribers');
+});
+
+test('a receipt is copied as a text and as a link, and the page says why no mail is sent', async () => {
+  const [payment] = (await stage.merchant.transactions.list({ query: { txRef: reference } })).data;
+  const page = await signInAs('support', stage, env());
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await go(page, `payment/${payment?.id}`);
+  await press(page, 'Receipt…');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('No mail server is set up here').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Send by e-mail' }).count()).toBe(0);
+  const text = `Receipt for ${reference}: $20.00, paid with 20.00\u00a0USDT on Tron on`;
+  await dialog.getByRole('button', { name: `Copy ${text}` }).click();
+  await page.getByText('Copied', { exact: true }).waitFor();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied.replaceAll('\u00a0', ' ')).toContain(text.replaceAll('\u00a0', ' '));
+  const url = copied.split(' ').at(-1) ?? '';
+  expect(new URL(url).pathname).toBe(`/receipt/${payment?.id}`);
+  expect((await fetch(url)).status).toBe(200);
+  await inspect(page, 'console-receipt');
 });
 
 test('the months of the books are a press away', async () => {

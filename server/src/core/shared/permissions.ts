@@ -40,7 +40,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     refunds: ['quote', 'list', 'retrieve', 'create', 'cancel', 'link'],
     ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
     ...{ paymentPlans: 'read', subscribers: 'read', home: 'read', counter: 'read' },
-    relations: 'read',
+    ...{ relations: 'read', receiptMail: 'all' },
     webhooks: ['list', 'retrieve', 'retry'],
     sandbox: 'all',
   },

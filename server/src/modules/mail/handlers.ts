@@ -32,6 +32,21 @@ export function createMailHandlers(reader: Reader, mail: Mail): Handlers<MailApi
         }),
     },
 
+    receiptMail: {
+      async retrieve({ params }, { caller }) {
+        const { to, blockedBy } = await mail.receiptOf(caller, params.payment_id);
+        return { data: { to, blockedBy } };
+      },
+
+      async send({ params }, { caller, change }) {
+        const receipt = await mail.receiptOf(caller, params.payment_id);
+        return change(async (transaction) => {
+          await mail.sendReceipt(transaction, caller, receipt);
+          return { to: receipt.to, blockedBy: receipt.blockedBy };
+        });
+      },
+    },
+
     payerMail: {
       retrieve: (_input, { caller }) => replyWith(viewPayers(reader, caller)),
 

@@ -61,6 +61,22 @@ export interface NewChoices {
   readonly replyTo: string | undefined;
 }
 
+/** The message with the receipt of a payment. */
+export interface ReceiptMessage {
+  readonly paymentId: string;
+  /** Null if the payment is not paid. */
+  readonly kind: 'receipt' | 'over' | null;
+  readonly to: string | null;
+  readonly blockedBy: 'off' | 'unpaid' | 'no_address' | 'unwanted' | null;
+}
+
+const blockers: Readonly<Record<NonNullable<ReceiptMessage['blockedBy']>, string>> = {
+  off: 'no mail server is configured, set SMTP_URL and MAIL_FROM',
+  unpaid: 'the payment is not paid',
+  no_address: 'the payment has no e-mail address',
+  unwanted: 'the payer wants no messages',
+};
+
 export function createMail(core: Core) {
   const { database, clock, newId, personalData, payments, merchants, customers, auditLog, log, publicUrl } =
     core;
@@ -256,6 +272,35 @@ export function createMail(core: Core) {
     },
 
     chosen,
+
+    /** The message with the receipt of a payment, and what is in its way. Problem: `not_found`. */
+    async receiptOf(scope: Scope, paymentId: string): Promise<ReceiptMessage> {
+      const payment = await findPayment(scope, paymentId);
+      if (!payment) throw notFound('payment');
+      const email = payment.customerDetails?.email;
+      const to = isAddress(email) ? email : null;
+      const kind = (['receipt', 'over'] as const).find((one) => isCurrent(one, payment)) ?? null;
+      const customer = to === null ? undefined : await customers.findByEmail(database.reader, scope, to);
+      const isRefused = customer !== undefined && (await store.isRefused(database.reader, customer.id));
+      const blockedBy = !transports
+        ? 'off'
+        : kind === null
+          ? 'unpaid'
+          : to === null
+            ? 'no_address'
+            : isRefused
+              ? 'unwanted'
+              : null;
+      return { paymentId, kind, to, blockedBy };
+    },
+
+    /** Sends it soon, also where the shop sends none automatically. Problem: `invalid_state`. */
+    async sendReceipt(transaction: Transaction, scope: Scope, receipt: ReceiptMessage): Promise<void> {
+      const { paymentId, kind, blockedBy } = receipt;
+      if (kind === null || blockedBy !== null)
+        throw invalidState(`The receipt cannot be sent: ${blockers[blockedBy ?? 'unpaid']}`);
+      await store.insert(transaction, { ...rowOf(scope), kind, payment_id: paymentId });
+    },
 
     /** Problem: `validation_error`. */
     async choose(

@@ -1,0 +1,58 @@
+/** The receipt of a payment, to send to the payer: as a text to copy, as a link, and by e-mail. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { consoleApi } from '../../src/contract/console.js';
+import type { PaymentRecord } from '../../src/contract/payment-record.js';
+import { isInGroup } from '../../src/contract/payment-states.js';
+import { amount } from '../format.js';
+import { language } from '../messages/pick.js';
+import { texts } from '../messages/receipts.js';
+import type { View } from '../page.js';
+import { button } from '../ui/button.js';
+import { copyable, outside, short } from '../ui/copy.js';
+import { details } from '../ui/details.js';
+
+const { receiptMail } = consoleApi;
+
+export function receiptButton(payment: PaymentRecord, view: View): TemplateResult | typeof nothing {
+  const { receiptUrl, state } = payment;
+  if (receiptUrl === undefined || !isInGroup(state, 'success')) return nothing;
+  const permission = 'transactions.retrieve';
+  return button(view, { text: texts.button, permission, run: () => show(payment, receiptUrl, view) });
+}
+
+/** In one line, for a chat or an e-mail of one's own. */
+function textOf(payment: PaymentRecord, url: string): string {
+  const { txRef, id, baseAmount, baseCurrency, amountReceived = 0, currency = '', networkName } = payment;
+  const at = payment.receipts.at(-1)?.firstSeenAt ?? payment.createdAt;
+  return texts.text({
+    order: txRef ?? id,
+    price: amount(baseAmount, baseCurrency),
+    paid: amount(amountReceived, currency),
+    network: networkName ?? '',
+    day: new Date(at).toLocaleDateString(language, { dateStyle: 'medium' }),
+    url,
+  });
+}
+
+async function show(payment: PaymentRecord, url: string, view: View): Promise<void> {
+  const params = { payment_id: payment.id };
+  const found = view.can('receiptMail.send')
+    ? await view.act(() => view.api(receiptMail.retrieve, { params }, view.signal))
+    : undefined;
+  const { to = null, blockedBy = null } = found?.data ?? {};
+  const text = textOf(payment, url);
+  const isSendable = found !== undefined && to !== null && blockedBy === null;
+  const answer = await view.ask({
+    title: texts.title(payment.txRef ?? payment.id),
+    text: html`${details([
+      [texts.copyText, copyable(text, view)],
+      [texts.link, html`${copyable(url, view, short(url, 24, 6))} ${outside(url, texts.open)}`],
+      [
+        texts.mail,
+        isSendable ? texts.goesTo(to) : blockedBy === null ? undefined : texts.blockers[blockedBy],
+      ],
+    ])}`,
+    ...(isSendable && { action: texts.send }),
+  });
+  if (answer && isSendable) await view.act(() => view.api(receiptMail.send, { params }), texts.sent);
+}
