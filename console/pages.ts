@@ -72,6 +72,12 @@ export const places: readonly Place[] = [
     load: () => import('./pages/exports.js'),
   },
   { name: 'sweeps', parent: 'money', permission: 'sweeps.list', load: () => import('./pages/sweeps.js') },
+  {
+    name: 'checks',
+    parent: 'money',
+    permission: 'chainChecks.list',
+    load: () => import('./pages/checks.js'),
+  },
   { name: 'books', label: labels.books, permission: 'books.list', load: () => import('./pages/books.js') },
   { name: 'links', label: labels.links, permission: 'links.list', load: () => import('./pages/links.js') },
   { name: 'link', parent: 'links', permission: 'links.retrieve', load: () => import('./pages/link.js') },

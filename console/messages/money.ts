@@ -78,7 +78,6 @@ export const texts = pick({
     destination: 'To',
     bankPayouts: 'Bank payouts',
     sweeps: 'Move coins to the treasury',
-    commandsText: 'What compares is done where the server runs:',
-    check: 'Compare the books with the chain',
+    check: 'Compare with the chain',
   },
 });

@@ -10,6 +10,7 @@ import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/banks.js';
+import { common } from '../messages/common.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
@@ -97,7 +98,7 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
       },
       { label: texts.age, kind: 'time', cell: ageOf },
       {
-        label: texts.status,
+        label: common.actions,
         kind: 'actions',
         cell: (one) =>
           one.isOwn

@@ -10,11 +10,9 @@ import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { payouts } from '../../src/contract/payouts.js';
 import { transfers } from '../../src/contract/transfers.js';
 import { amount, time } from '../format.js';
-import { common } from '../messages/common.js';
 import { texts } from '../messages/money.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
-import { commands } from '../ui/commands.js';
 import { blocks, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { sumOfDecimals } from '../sum.js';
@@ -57,11 +55,6 @@ function render(data: Data, view: View): TemplateResult {
       view.can('bankPayouts.list')
         ? html`<a class="button" href=${view.link('banks')}>${texts.bankPayouts}</a>`
         : nothing,
-    )}
-    ${section(
-      common.commandLine,
-      html`<p>${texts.commandsText}</p>
-        ${commands(view, [[texts.check, 'ledger check --chain']])}`,
     )}
   </div>`;
 }
@@ -125,7 +118,11 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
           <p>
             <small>${texts.sum} ${others.length > 0 ? texts.others(others.join(', ')) : nothing}</small>
           </p>`,
-    html`<a class="button" href=${view.link('sweeps')}>${texts.sweeps}</a>`,
+    html`${
+        view.can('chainChecks.list')
+          ? html`<a class="button" href=${view.link('checks')}>${texts.check}</a>`
+          : nothing
+      } <a class="button" href=${view.link('sweeps')}>${texts.sweeps}</a>`,
   );
 }
 

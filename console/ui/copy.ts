@@ -19,7 +19,13 @@ export function copyable(value: string, view: View, shown: unknown = value): Tem
   };
   return html`<span class="copyable"
     ><code translate="no">${shown}</code
-    ><button class="small" aria-label=${common.copyOf(value)} title=${common.copy} @click=${copy}>
+    ><button
+      type="button"
+      class="small"
+      aria-label=${common.copyOf(value)}
+      title=${common.copy}
+      @click=${copy}
+    >
       ${icon}
     </button></span
   >`;

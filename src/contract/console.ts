@@ -1,6 +1,7 @@
 /** All endpoints for the console's pages, in addition to the API. */
 import { bankPayouts } from './console-banks.js';
 import { cases } from './console-cases.js';
+import { chainChecks } from './console-chain-checks.js';
 import { erasure } from './console-erasure.js';
 import { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 import { peopleApi } from './console-people.js';
@@ -17,6 +18,7 @@ export const consoleApi = {
   transfersByHand,
   bankPayouts,
   erasure,
+  chainChecks,
   relations,
   payoutExports,
   psbts,

@@ -65,6 +65,7 @@ export { csvLine } from './csv.js';
 export { families, type Family } from './families.js';
 export type { TransferCheck } from './transfer-check.js';
 export { bankPayouts } from './console-banks.js';
+export { chainChecks } from './console-chain-checks.js';
 export { erasure } from './console-erasure.js';
 export { relations } from './console-relations.js';
 export { caseNoteKinds, cases, type CaseNoteKind, type PaymentCase } from './console-cases.js';

@@ -172,6 +172,7 @@ test('a receipt is copied as a text and as a link, and the page says why no mail
   const url = copied.split(' ').at(-1) ?? '';
   expect(new URL(url).pathname).toBe(`/receipt/${payment?.id}`);
   expect((await fetch(url)).status).toBe(200);
+  await dialog.getByText('No mail server is set up here').waitFor();
   await inspect(page, 'console-receipt');
 });
 

@@ -99,6 +99,7 @@ export async function makeLongData(
       `transfer/${transfer.id}`,
       'exports',
       'sweeps',
+      'checks',
       'books',
       'customers',
       `customer/${customer?.id}`,

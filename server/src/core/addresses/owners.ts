@@ -2,7 +2,7 @@
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { prepared } from '../db/prepared.js';
-import type { Mode } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
 
 /** The ids of the sources of treasuries' addresses, for `like`. */
 export const forwarderSources = 'forwarder:%';
@@ -32,6 +32,27 @@ export async function merchantOf(reader: Reader, mode: Mode, address: string): P
 const givenOne = prepared((reader, { mode, address }: { readonly mode: Mode; readonly address: string }) =>
   given(reader, mode, [address]),
 );
+
+export interface OwnedAddress {
+  readonly paymentId: string | null;
+  readonly walletId: string | null;
+}
+
+/** Those of these addresses that a merchant's payments and wallets have, by address. */
+export async function ownedAddresses(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, OwnedAddress>> {
+  const rows = await inChunks([...new Set(addresses)], (chunk) =>
+    given(reader, mode, chunk).select(['addresses.payment_id', 'addresses.wallet_id']).execute(),
+  );
+  return new Map(
+    rows
+      .filter(({ merchant }) => merchant === merchantId)
+      .map((row) => [row.address, { paymentId: row.payment_id, walletId: row.wallet_id }]),
+  );
+}
 
 /** The merchants of those of these addresses that are a treasury's, by address. */
 export async function forwarderMerchants(

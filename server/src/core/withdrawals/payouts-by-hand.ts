@@ -5,8 +5,6 @@ import type { AuditAction, AuditActor, AuditFields, AuditLog } from '../merchant
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { BankPayoutRequest, Payouts } from './payouts.js';
 
-export type PayoutsByHand = ReturnType<typeof createPayoutsByHand>;
-
 export function createPayoutsByHand(auditLog: Pick<AuditLog, 'record'>, payouts: Payouts) {
   /** Repeating a change records nothing. @param remarks what the log says about the change itself */
   async function change(

@@ -1,7 +1,6 @@
 /** Shows subscribers, plans and customers with each other's names, and adds up what was paid. */
 import type { ConsoleApi, Data, Input } from 'crypto-checkout/contract';
 import type { Core } from '../../core/core.js';
-import { replyWith, replyWithPage, type Handlers } from '../../core/api/handler.js';
 import { unitsToNumber } from '../../core/money/units.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { Scope } from '../../core/shared/scope.js';
@@ -70,16 +69,5 @@ export function createRelations(deps: Deps) {
       const { payments, amount } = await store.sumPlan(reader, id);
       return { active, ended, paid: { currency, payments, amount: valueOf(amount, currency) } };
     },
-  };
-}
-
-export function createRelationHandlers(relations: Relations): Handlers<ConsoleApi>['relations'] {
-  return {
-    listSubscriptions: ({ query }, { caller }) =>
-      replyWithPage(query, relations.listSubscriptions(caller, query)),
-
-    sumCustomer: ({ params }, { caller }) => replyWith(relations.sumCustomer(caller, params.customer_id)),
-
-    sumPlan: ({ params }, { caller }) => replyWith(relations.sumPlan(caller, params.plan_id)),
   };
 }

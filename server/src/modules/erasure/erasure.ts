@@ -24,7 +24,7 @@ type ErasurePreview = Omit<Data<ConsoleApi['erasure']['preview']>, 'email'>;
 export type Erasure = ReturnType<typeof createErasure>;
 
 export interface ErasureDeps {
-  readonly database: Pick<Database, 'tables'>;
+  readonly database: Pick<Database, 'tables' | 'reader'>;
   readonly auditLog: AuditLog;
   readonly newId: NewId;
   readonly personalData: PersonalData;
@@ -45,7 +45,8 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
 
   return {
     /** Counts what would be erased of the person with this email, and finds what is in the way. */
-    async preview(reader: Reader, merchantId: string, givenEmail: string): Promise<ErasurePreview> {
+    async preview(merchantId: string, givenEmail: string): Promise<ErasurePreview> {
+      const { reader } = database;
       const email = givenEmail.trim().toLowerCase();
       const { customerIds, paymentIds } = await find(reader, merchantId, email);
       const isSubscribed = await store.hasActiveSubscription(reader, customerIds);

@@ -2,20 +2,19 @@
 import type { ConsoleApi } from 'crypto-checkout/contract';
 import type { Handlers } from '../../core/api/handler.js';
 import type { Customers } from '../../core/customers/customers.js';
-import type { Database } from '../../core/db/database.js';
 import { actorOf } from '../../core/merchants/audit-log.js';
 import { invalidField } from '../../core/shared/problem.js';
 import type { Erasure } from './erasure.js';
 
 export function createErasureHandlers(
-  { database, customers }: { readonly database: Pick<Database, 'reader'>; readonly customers: Customers },
+  customers: Pick<Customers, 'retrieve'>,
   erasure: Erasure,
 ): Pick<Handlers<ConsoleApi>, 'erasure'> {
   return {
     erasure: {
       async preview({ params }, { caller }) {
         const { email } = await customers.retrieve(caller, params.customer_id);
-        return { data: { email, ...(await erasure.preview(database.reader, caller.merchantId, email)) } };
+        return { data: { email, ...(await erasure.preview(caller.merchantId, email)) } };
       },
 
       async erase({ params, body }, { caller, change }) {

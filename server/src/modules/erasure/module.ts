@@ -10,7 +10,7 @@ export const erasure = defineModule({
   consoleContract: { erasure: erasureApi },
   create(core) {
     const rules = createErasure(core);
-    return { ...rules, consoleHandlers: createErasureHandlers(core, rules) };
+    return { ...rules, consoleHandlers: createErasureHandlers(core.customers, rules) };
   },
   commands: (rules) => [customerCommands(rules), dataKeyCommands],
 });

@@ -1,8 +1,7 @@
 /** `chains reconcile`: compares what addresses hold with the books, and books what is too much. */
 import type { StatusPart } from '../../core/hooks.js';
-import { merchantOf } from '../../core/addresses/owners.js';
+import { checkNow } from './check-now.js';
 import type { Finding } from './reconcile.js';
-import type { Reconciled } from './reconcile-deps.js';
 import type { Reconciliation } from './reconciliation.js';
 import { fromChain } from '../../core/chains/assets.js';
 import { isoTime } from '../../core/shared/clock.js';
@@ -12,11 +11,7 @@ import { UsageError } from '../../core/commands/errors.js';
 import * as option from '../../core/commands/options.js';
 import { amountText, counted, recordJson } from '../../core/commands/records.js';
 
-declare module '../../core/merchants/audit-log.js' {
-  interface AuditActions extends Record<'balance.reconciled', true> {}
-}
-
-type Report = Awaited<ReturnType<typeof check>>;
+type Report = Awaited<ReturnType<typeof checkNow>>;
 
 /** @param rules of a running command */
 export const reconcileCommands = (rules: (context: CommandContext) => Reconciliation): Group => ({
@@ -47,7 +42,11 @@ The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen th
       if (networks.length === 0)
         throw new UsageError('There is no such network with a node that reports balances');
       const reports: Report[] = [];
-      for (const network of networks) reports.push(await check(context, network, address, apply));
+      for (const network of networks) {
+        context.progress(`${network.network.code}: reading balances`);
+        const given = { address, apply, actor: context.actor };
+        reports.push(await checkNow(context, network, given, context.signal));
+      }
       const found = reports.flatMap((report) => report.findings);
       return {
         json: reports.map(reportJson),
@@ -61,33 +60,6 @@ The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen th
 function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
   if (differences.some(({ units }) => units < 0n)) return 3;
   return differences.some(({ units }) => units > 0n) ? 4 : 0;
-}
-
-async function check(
-  context: CommandContext & { readonly reconciliation: Reconciliation },
-  network: Reconciled,
-  address: string | undefined,
-  apply: boolean,
-) {
-  const { mode, code } = network.network;
-  context.progress(`${code}: reading balances`);
-  const found = await context.reconciliation.check(network, address, apply, context.signal);
-  const { checked, height, findings } = found;
-  const counted = findings.flatMap((finding) => {
-    const asset = network.chainAssets[finding.currency];
-    return asset ? { ...finding, units: fromChain(asset, finding.difference) } : [];
-  });
-  const credited = counted.filter(({ outcome }) => outcome === 'credited');
-  await context.database.write(async (transaction) => {
-    for (const { address: place, currency, units } of credited) {
-      await context.auditLog.record(transaction, {
-        merchantId: (await merchantOf(transaction, mode, place)) ?? '',
-        ...{ mode, actor: context.actor, action: 'balance.reconciled', subjectId: place },
-        after: { network: code, currency, amount: amountText(units, currency) },
-      });
-    }
-  });
-  return { network: code, height, checked, findings: counted };
 }
 
 const reportJson = ({ findings, ...report }: Report) => ({

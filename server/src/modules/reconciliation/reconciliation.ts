@@ -13,6 +13,7 @@ import { requireCursor } from '../../core/scanning/rescan.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
 import { isNodeFailure } from '../networks/rpc/node-error.js';
 import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
+import { ownedAddresses } from '../../core/addresses/owners.js';
 import { placeKey, type Place } from '../../core/addresses/booked.js';
 import { createOpenPicker, lastSequence, pickRound, type GivenAddress } from './pick.js';
 import { compare, outcomeSoFar, reconcile, type Finding, type Look } from './reconcile.js';
@@ -151,6 +152,36 @@ export function createReconciliation(deps: ReconcileDeps) {
         scope,
         networks.map(({ network }) => network.code),
       ),
+
+    /** Differences at a merchant's addresses, but for those that are being looked at again. At most 200. */
+    differencesOf: (scope: Scope) =>
+      store.listOwn(
+        database.reader,
+        scope,
+        networks.map(({ network }) => network.code),
+      ),
+
+    /**
+     * Compares a part of a merchant's addresses, and changes nothing.
+     * @param after the `next` of the part before @throws NodesUnavailable
+     */
+    async comparePart(network: Reconciled, scope: Scope, after: number, signal: AbortSignal) {
+      const at = await requireCursor(database.reader, refOf(network));
+      const { pageSize } = network.balances;
+      const picked = await pickRound(database, scope.mode, familyOf(network), after, pageSize);
+      const owned = await ownedAddresses(
+        database.reader,
+        scope,
+        picked.map(({ address }) => address),
+      );
+      const own = picked.filter(({ address }) => owned.has(address));
+      const findings =
+        own.length === 0
+          ? []
+          : (await compare({ deps, network, signal, above: 0 }, everyAsset(network, own), at)).map(findingOf);
+      const next = picked.length < pageSize ? null : (picked.at(-1)?.sequence ?? null);
+      return { checked: own.length, height: at.height, findings, next, last: await lastSequence(database) };
+    },
 
     /**
      * Compares all addresses of a network, or one, at the newest block that was scanned.

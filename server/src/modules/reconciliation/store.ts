@@ -127,6 +127,34 @@ export async function listDifferences(reader: Reader): Promise<BalanceDifference
   return rows.map(differences.decode);
 }
 
+/** Differences at the addresses of a merchant's mode, oldest first, at most 200. */
+export async function listOwn(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  networks: readonly string[],
+): Promise<BalanceDifferenceRow[]> {
+  if (networks.length === 0) return [];
+  const rows = await reader
+    .selectFrom('balance_differences as found')
+    .innerJoin('addresses', (join) =>
+      join.onRef('addresses.address', '=', 'found.address').onRef('addresses.mode', '=', 'found.mode'),
+    )
+    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+    .selectAll('found')
+    .where(isTold('found'))
+    .where('found.mode', '=', mode)
+    .where('found.network', 'in', networks)
+    .where((e) =>
+      e.or([e('payments.merchant_id', '=', merchantId), e('wallets.merchant_id', '=', merchantId)]),
+    )
+    .orderBy('found.found_at')
+    .orderBy('found.address')
+    .limit(200)
+    .execute();
+  return rows.map(differences.decode);
+}
+
 /** The number of addresses of a merchant's mode that hold less than the books have. */
 export async function countShortages(
   reader: Reader,

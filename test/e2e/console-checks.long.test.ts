@@ -1,0 +1,108 @@
+/** The comparison with a real chain in the console: it runs with progress, finds what blocks did not show, and credits it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { deployFactory } from '../../server/test/support/forwarders.js';
+import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
+import { misfitsOn } from './fitting.js';
+import { signInAs } from './staff.js';
+import { inspect, useStage } from './stage.js';
+
+const network = 'evm-dev';
+const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const patient = { timeout: 60_000, interval: 300 };
+
+let anvil: Anvil;
+let splitter: Hex;
+let directory: string;
+let serverEnv: ServerEnv;
+let address: string;
+
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-checks-'));
+    anvil = await startAnvil();
+    splitter = await anvil.deploy('Splitter');
+    await deployFactory(anvil);
+    const file = join(directory, 'networks.json');
+    await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [anvil.url] } } }));
+    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
+    return { env: serverEnv };
+  },
+});
+afterAll(async () => {
+  await anvil.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+beforeAll(async () => {
+  const merchant = await merchantIdOf(serverEnv);
+  const given = `deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --now --yes`;
+  await runCommand(serverEnv, ...given.split(' '));
+  const { payment } = await vi.waitFor(() => stage.createLocked('ETH', network), patient);
+  address = payment.addressInformation?.address ?? '';
+  const value = `0x${BigInt(Math.round((payment.amount ?? 0) * 1e9) * 1e9).toString(16)}`;
+  await anvil.rpc('eth_sendTransaction', [{ from: treasury, to: address, value }]);
+  await anvil.mine(5);
+  await vi.waitFor(async () => expect((await stage.verify(payment.id)).state).toBe('settled'), patient);
+}, 120_000);
+
+const open = async (page: Page) => {
+  await page.goto(`${new URL(page.url()).origin}/console/test/money`);
+  await page.getByRole('link', { name: 'Compare with the chain' }).click();
+  await page.getByRole('heading', { name: 'Compare with the chain', level: 1 }).waitFor();
+};
+const compare = (page: Page) => page.getByRole('button', { name: 'Compare now' }).click();
+
+test('an accountant compares, sees that the books agree, and later a difference, and advice about it', async () => {
+  const page = await signInAs('accountant', stage, serverEnv);
+  await open(page);
+  await page.getByText('The books agree with the chain.').waitFor();
+  await compare(page);
+  await page.getByText(/: 1 address at block [\d,]+, no difference\.$/).waitFor();
+  // A contract pays it: no block names the payment.
+  await anvil.call('Splitter', splitter, 'pay', [[address as Hex]], 7n);
+  await anvil.mine(2);
+  await vi.waitFor(async () => {
+    await compare(page);
+    await page.getByText(/, 1 difference\.$/).waitFor({ timeout: 2000 });
+  }, patient);
+  const row = page.getByRole('table', { name: 'Found just now' }).getByRole('row').nth(1);
+  await row.getByText('0.000000000000000007 ETH').waitFor();
+  await row.getByRole('link', { name: 'Payment' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Credit it…' }).count()).toBe(0);
+});
+
+test('a manager credits the difference, once the nodes agree, and the books agree again', async () => {
+  const page = await signInAs('manager', stage, serverEnv);
+  await open(page);
+  await compare(page);
+  const credit = async () => {
+    await page.getByRole('button', { name: 'Credit it…' }).first().click();
+    await page.getByRole('heading', { name: 'Credit 0.000000000000000007 ETH?' }).waitFor();
+    await page.getByRole('button', { name: 'Look again and credit' }).click();
+  };
+  await credit();
+  await page.getByText('Noted. A later block must confirm it').waitFor();
+  await page
+    .getByRole('table', { name: 'Known differences' })
+    .getByText(/^(Seen once|Dust)$/)
+    .waitFor();
+  await inspect(page, 'console-checks');
+  for (const width of [390, 768, 1024, 1366, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect(await misfitsOn(page), `${width} px`).toEqual([]);
+  }
+  await vi.waitFor(async () => {
+    await anvil.mine(1);
+    if ((await page.getByText('The books agree with the chain.').count()) > 0) return;
+    await credit();
+    await page.getByText('The books agree with the chain.').waitFor({ timeout: 3000 });
+  }, patient);
+  await compare(page);
+  await page.getByText(/: 1 address at block [\d,]+, no difference\.$/).waitFor();
+});
