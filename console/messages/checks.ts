@@ -3,7 +3,7 @@ import { pick } from './pick.js';
 
 const causes = {
   none: 'Found now. “Credit it” notes it, and a later block must confirm it. The server does the same within a day.',
-  seen: 'Seen once. The server looks again after the next block, and books what both looks agree on.',
+  seen: 'The server looks again after the next block, and books what both looks agree on.',
   dust: 'More than in the books, but less than the smallest payment. Credit it, or leave it where it is.',
   shortage:
     'Less than in the books. If you moved these coins with the key of the address, the books do not know it: keep a note. If you did not, somebody else has the key, or the node is wrong: look the address up in an explorer, and move your other coins.',
