@@ -43,9 +43,9 @@ const sumOf = (one: Pick<Payout, 'amount' | 'currency'>) => amount(one.amount, o
 const nameOf = ({ bankName, accountNumber }: Pick<Account, 'bankName' | 'accountNumber'>) =>
   `${bankName} ${accountNumber}`;
 
-/** The time that it has waited, by the browser's clock. */
-function ageOf({ createdAt }: Payout): string {
-  const hours = Math.max(0, Math.floor((Date.now() - Date.parse(createdAt)) / 3_600_000));
+/** The time that it has waited. */
+function ageOf({ createdAt }: Payout, view: View): string {
+  const hours = Math.max(0, Math.floor((view.now() - Date.parse(createdAt)) / 3_600_000));
   return texts.ageOf(Math.floor(hours / 24), hours);
 }
 
@@ -96,7 +96,7 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
         cell: ({ reference, isOwn }) =>
           html`${copyable(reference, view)} ${isOwn ? nothing : html`<small>${texts.operator}</small>`}`,
       },
-      { label: texts.age, kind: 'time', cell: ageOf },
+      { label: texts.age, kind: 'time', cell: (one) => ageOf(one, view) },
       {
         label: common.actions,
         kind: 'actions',
