@@ -21,7 +21,8 @@ export const goLive = {
     method: 'GET',
     path: '/console/api/go-live',
     key: 'session',
-    description: 'Returns the steps to go live in the mode, and which of them are done. Modules add their own.',
+    description:
+      'Returns the steps to go live in the mode, and which of them are done. Modules add their own.',
     data: z.object({ mode, steps: z.array(z.object({ code: z.enum(goLiveSteps), isDone: z.boolean() })) }),
     sample: {
       message: 'Steps fetched',

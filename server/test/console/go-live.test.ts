@@ -73,7 +73,10 @@ describe('With networks that have real money', () => {
     folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-steps-'));
     const file = join(folder, 'networks.json');
     const nodes = ['http://127.0.0.1:1', 'http://127.0.0.1:2'];
-    await writeFile(file, JSON.stringify({ networks: { ethereum: { nodes }, tron: { nodes: nodes.slice(1) } } }));
+    await writeFile(
+      file,
+      JSON.stringify({ networks: { ethereum: { nodes }, tron: { nodes: nodes.slice(1) } } }),
+    );
     await chmod(file, 0o600);
     const env = { NETWORKS_FILE: file, PUBLIC_URL: 'https://pay.example.com', MARKER_DIRECTORY: folder };
     server = await startServer({ engine: sqlite, env });
