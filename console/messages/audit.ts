@@ -32,7 +32,8 @@ const english = {
     const names = Object.keys(after).map((name) => settings[name] ?? name);
     return `changed the {settings}: ${names.join(', ')}`;
   },
-  'webhook.set': ({ after }: Audited) => `set the {webhook} to ${text(after['url'])}`,
+  // The address may be longer than a line: it is among the details.
+  'webhook.set': () => 'set the address of the {webhook}',
   'webhook.removed': () => 'removed the {webhook}',
   'webhook.disabled': () => 'turned the {webhook} off, since it answered 410 Gone',
   'webhook.secret_rotated': () => 'made a new secret for the {webhook}',
