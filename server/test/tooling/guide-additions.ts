@@ -217,7 +217,7 @@ export default page<readonly string[]>({
         '    show: command({',
         `    codes: command({
       summary: 'Lists the currencies.',
-      run: () => Promise.resolve({ json: currencies.map(({ code }) => code), text: '' }),
+      run: ({ currencies }) => Promise.resolve({ json: currencies.all().map(({ code }) => code), text: '' }),
     }),
 `,
       ),
