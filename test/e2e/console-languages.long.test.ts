@@ -115,7 +115,7 @@ beforeAll(async () => {
 }, 120_000);
 
 /** Words from replies of the API. All other unmarked words were written into a page. */
-const data = new Set<string>(['utc']);
+const data = new Set<string>(['utc', 'chrome']);
 const wordsOf = (text: string) => text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
 function collect(value: unknown): void {
   if (typeof value === 'string') for (const word of wordsOf(value)) data.add(word);
@@ -142,7 +142,7 @@ async function open(): Promise<Page> {
 /** Names of events, as the API has them, and the ends of ids. */
 const code = /^[a-z]+\.[a-z_]+$|^[0-9A-HJKMNP-TV-Z]{6,8}$/;
 
-/** Words shown or announced on the page that are neither marked nor data. Each language is named in itself. */
+/** Words shown or announced on the page that are neither marked nor data. Each language is named in itself, and a time zone by IANA. */
 async function untranslated(page: Page): Promise<string[]> {
   const texts = await page.evaluate(() => {
     const found: string[] = [];
@@ -150,12 +150,14 @@ async function untranslated(page: Page): Promise<string[]> {
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (
         !node.parentElement?.closest(
-          'script, style, code, pre, time, noscript, crypto-checkout, [name=locale], [name=language]',
+          'script, style, code, pre, time, noscript, crypto-checkout, .sentence, [name=locale], [name=language], [name=timeZone]',
         )
       ) {
         found.push(node.textContent ?? '');
       }
     }
+    // One text, with links in it.
+    for (const one of document.body.querySelectorAll('.sentence')) found.push(one.textContent);
     for (const one of document.body.querySelectorAll('*')) {
       for (const name of ['aria-label', 'placeholder', 'alt']) found.push(one.getAttribute(name) ?? '');
     }

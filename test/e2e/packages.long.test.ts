@@ -267,7 +267,7 @@ describe('the script with its hashes, as /docs/script-hashes shows it', () => {
   async function shop(): Promise<{ url: string; close(): void }> {
     const docs = await (await fetch(`${stage.server.url}/docs/script-hashes`)).text();
     const [, escaped = ''] =
-      /<code>((?:<[^>]+>)*&lt;script(?:<[^>]+>)* type=(?:<[^>]+>)*&quot;importmap[\s\S]*?)<\/code>/.exec(
+      /<code>((?:<[^>]+>|\s)*&lt;(?:<[^>]+>)*script(?:<[^>]+>|\s)*type(?:<[^>]+>)*=(?:<[^>]+>)*&quot;importmap[\s\S]*?)<\/code>/.exec(
         docs,
       ) ?? [];
     const tags = escaped

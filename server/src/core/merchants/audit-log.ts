@@ -206,10 +206,9 @@ export function storedActor(actor: AuditActor): string {
   return typeof actor === 'string' ? actor : `${actor.role} ${actor.id}, request ${actor.requestId}`;
 }
 
-const personForm = new RegExp(`^(${roles.join('|')}) ([^\\s,]+)(?:, request (\\S+))?$`);
-
 function readActor(stored: string) {
-  const [, role, id, requestId] = personForm.exec(stored) ?? [];
+  const [, name, id, requestId] = /^([a-z]+) ([^\s,]+)(?:, request (\S+))?$/.exec(stored) ?? [];
+  const role = roles.find((one) => one === name);
   return role === undefined || id === undefined ? undefined : { role, id, requestId };
 }
 
