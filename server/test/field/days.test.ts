@@ -10,7 +10,7 @@
  * - https://github.com/shopware/shopware/issues/4337: the last day of a filter lacks hours.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -21,7 +21,7 @@ interface Home {
   readonly volume: readonly { date: string; payments: number }[];
 }
 
-describe.each(engines)('The days of a shop, on $name', (engine) => {
+describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let ids: readonly string[];
