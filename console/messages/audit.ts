@@ -148,7 +148,7 @@ export const texts = pick({
     empty:
       'Nothing was changed yet. Each change of keys, money, settings and the team will be here, with who made it.',
     command: 'Check that nobody changed the log',
-    only: (name: string) => `Only what ${name} did`,
+    onlyBy: (name: string) => `Only what ${name} did`,
     erased: 'Somebody who was erased',
     server: 'The server',
     record: 'Record',

@@ -97,7 +97,7 @@ export function sentenceOf(entry: AuditEntry, decimals: Decimals, view: View): T
   const who = person
     ? html`<a
         href=${view.link('audit', undefined, { ...Object.fromEntries(view.query), person: person.id, page: undefined })}
-        title=${texts.only(name)}
+        title=${texts.onlyBy(name)}
         >${name}</a
       >`
     : html`${name}${/[ ,]/.test(name) ? ':' : ''}`;

@@ -62,13 +62,9 @@ async function replay(filter: Filter, count: number, total: number, view: View):
   show(progress);
   try {
     for (const { id } of listed.data) {
-      if (signal.aborted) break;
-      const isSent = await sendAgain(id, view, signal);
-      show({
-        ...progress,
-        sent: progress.sent + (isSent ? 1 : 0),
-        refused: progress.refused + (isSent ? 0 : 1),
-      });
+      const end = await sendAgain(id, view, signal);
+      if (end === 'stopped') break;
+      show({ ...progress, [end]: progress[end] + 1 });
     }
     if (!view.signal.aborted) await view.act(() => Promise.resolve(), texts.replayEnd(progress));
   } finally {
@@ -77,16 +73,29 @@ async function replay(filter: Filter, count: number, total: number, view: View):
   }
 }
 
-/** Waits if the server asks for it. @returns false if the event is not sent again */
-async function sendAgain(id: string, view: View, signal: AbortSignal): Promise<boolean> {
-  for (;;) {
+/** Waits if the server asks for it. */
+async function sendAgain(
+  id: string,
+  view: View,
+  signal: AbortSignal,
+): Promise<'sent' | 'refused' | 'stopped'> {
+  while (!signal.aborted) {
     try {
       await view.api(webhooks.retry, { params: { webhook_id: id } }, signal);
-      return true;
+      return 'sent';
     } catch (error) {
-      const waitSeconds = error instanceof CallFailure ? error.waitSeconds : undefined;
-      if (waitSeconds === undefined || signal.aborted) return false;
-      await new Promise((done) => setTimeout(done, waitSeconds * 1000));
+      // A call that was stopped fails with the signal's error.
+      if (!(error instanceof CallFailure)) return 'stopped';
+      if (error.waitSeconds === undefined) return 'refused';
+      await pause(error.waitSeconds * 1000, signal);
     }
   }
+  return 'stopped';
 }
+
+/** Ends at once when the person stops, or leaves the page. */
+const pause = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });

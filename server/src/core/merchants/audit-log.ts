@@ -102,13 +102,13 @@ export function createAuditLog(
     return (id) => names.get(id);
   }
 
-  const named = async (reader: Reader, rows: readonly Row[]): Promise<AuditEntry[]> => {
-    const nameOf = await readNames(reader, [
+  const namesIn = (reader: Reader, rows: readonly Row[]): Promise<NameOf> =>
+    readNames(reader, [
       ...rows.flatMap((row) => idsIn(row.actor)),
       ...rows.filter(isOfPerson).map((row) => row.subject_id),
     ]);
-    return rows.map((row) => view({ ...row, actor: describeActor(row.actor, nameOf) }, nameOf));
-  };
+  const viewNamed = (row: Row, nameOf: NameOf): AuditEntry =>
+    view({ ...row, actor: describeActor(row.actor, nameOf) }, nameOf);
 
   /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
   async function record(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
@@ -151,8 +151,11 @@ export function createAuditLog(
     check: checkAuditChain,
 
     /** Oldest first. */
-    list: async (reader: Reader, filter: AuditFilter) =>
-      named(reader, await store.listEntries(reader, filter)),
+    async list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]> {
+      const rows = await store.listEntries(reader, filter);
+      const nameOf = await namesIn(reader, rows);
+      return rows.map((row) => viewNamed(row, nameOf));
+    },
 
     /** The same without personal details, for the server's own log. */
     listUnnamed: async (reader: Reader, filter: AuditFilter) =>
@@ -169,14 +172,11 @@ export function createAuditLog(
     ) {
       const actors = person === undefined ? undefined : roles.map((role) => `${role} ${person}, request `);
       const { rows, total } = await store.pageOfEntries(reader, scope, { ...request, actors });
-      const ids = rows.map(({ actor }) => readActor(actor)?.id);
-      const nameOf = await readNames(
-        reader,
-        ids.flatMap((id) => id ?? []),
-      );
-      const shown = (await named(reader, rows)).map((entry, index) => {
-        const id = ids[index];
-        return { ...entry, person: id === undefined ? null : { id, email: nameOf(id) ?? null } };
+      const nameOf = await namesIn(reader, rows);
+      const shown = rows.map((row) => {
+        const id = readActor(row.actor)?.id;
+        const by = id === undefined ? null : { id, email: nameOf(id) ?? null };
+        return { ...viewNamed(row, nameOf), person: by };
       });
       return { rows: shown, total } satisfies Page<AuditEntry>;
     },

@@ -44,6 +44,9 @@ export type Merchants = ReturnType<typeof createMerchants>;
 const { columns } = tables.merchants;
 const cachedMs = 5000;
 
+/** The fee of a new account, which nobody may have decided on. */
+export const firstFeeBasisPoints = 100;
+
 /** @param currencies those that settings may name */
 export function createMerchants(clock: Clock, newId: NewId, currencies: readonly Currency[] = builtIn) {
   const cache = new Map<string, { readonly row: MerchantTable; readonly until: number }>();
@@ -103,7 +106,7 @@ export function createMerchants(clock: Clock, newId: NewId, currencies: readonly
         name: input.name,
         business_name: input.name,
         logo: '',
-        fee_basis_points: 100,
+        fee_basis_points: firstFeeBasisPoints,
         support_url: '',
         redirect_origins: null,
         transfers: 'any',

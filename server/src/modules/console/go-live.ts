@@ -2,10 +2,8 @@
 import { type GoLiveStep, goLiveSteps } from 'crypto-checkout/contract';
 import type { Core } from '../../core/core.js';
 import type { DoneStep } from '../../core/hooks.js';
+import { firstFeeBasisPoints } from '../../core/merchants/merchants.js';
 import type { Scope } from '../../core/shared/scope.js';
-
-/** The fee of a new account, which nobody may have decided on. */
-const firstFee = 100;
 
 type GoLiveDeps = Pick<
   Core,
@@ -18,7 +16,7 @@ export function createGoLive(deps: GoLiveDeps) {
 
   /** True once somebody has set the fee, whatever it is. */
   async function isFeeChosen(scope: Scope, fee: number): Promise<boolean> {
-    if (fee !== firstFee) return true;
+    if (fee !== firstFeeBasisPoints) return true;
     const request = { action: 'merchant.updated', page: 1, skip: 1000 };
     const { rows } = await auditLog.page(reader, scope, request);
     return rows.some(({ after }) => after !== null && 'feeBasisPoints' in after);

@@ -282,16 +282,13 @@ export function createMail(core: Core) {
       const kind = (['receipt', 'over'] as const).find((one) => isCurrent(one, payment)) ?? null;
       const customer = to === null ? undefined : await customers.findByEmail(database.reader, scope, to);
       const isRefused = customer !== undefined && (await store.isRefused(database.reader, customer.id));
-      const blockedBy = !transports
-        ? 'off'
-        : kind === null
-          ? 'unpaid'
-          : to === null
-            ? 'no_address'
-            : isRefused
-              ? 'unwanted'
-              : null;
-      return { paymentId, kind, to, blockedBy };
+      const inTheWay = [
+        !transports && ('off' as const),
+        kind === null && ('unpaid' as const),
+        to === null && ('no_address' as const),
+        isRefused && ('unwanted' as const),
+      ];
+      return { paymentId, kind, to, blockedBy: inTheWay.find((reason) => reason !== false) ?? null };
     },
 
     /** Sends it soon, also where the shop sends none automatically. Problem: `invalid_state`. */

@@ -35,8 +35,7 @@ export function createOwnChecks(deps: Deps) {
     return found;
   }
 
-  const decimal = (units: bigint, currency: string) =>
-    `${units < 0n ? '-' : ''}${fromUnits(units < 0n ? -units : units, currencies.known(currency).decimals)}`;
+  const decimal = (units: bigint, currency: string) => fromUnits(units, currencies.known(currency).decimals);
 
   const view =
     (network: string, owned: ReadonlyMap<string, OwnedAddress>) =>
