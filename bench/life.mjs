@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect as dial, createServer as createProxy } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -31,13 +32,16 @@ requests and statements are part of a life.
   --rates N,N                  payments a second (default 25,50,100; 0 leaves this part out)
   --seconds N                  at each rate (default 20)
   --blocks N,N                 payments that the same blocks confirm (default 30,300; 0 leaves this part out)
+  --servers N                  servers on the same database, which take requests in turn (default 1; more on PostgreSQL only);
+                               so many times as many lives run at once, and all servers' processor time is counted
+  --database-delay MS          added to each round trip between servers and PostgreSQL (default 0)
   --json FILE                  also write all measurements as JSON
   --help                       show this help`;
 
 const run = promisify(execFile);
 const cli = fileURLToPath(new URL('../server/dist/cli.js', import.meta.url));
-/** Lives at the same time. Each of these groups ends with the blocks that confirm it. */
-const together = 20;
+/** Lives at the same time for each server. Each of these groups ends with the blocks that confirm it. */
+const togetherPerServer = 20;
 const confirmations = 3;
 
 const optionTypes = /** @type {const} */ ({
@@ -48,6 +52,8 @@ const optionTypes = /** @type {const} */ ({
   rates: { type: 'string', default: '25,50,100' },
   seconds: { type: 'string', default: '20' },
   blocks: { type: 'string', default: '30,300' },
+  servers: { type: 'string', default: '1' },
+  'database-delay': { type: 'string', default: '0' },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 });
@@ -57,6 +63,8 @@ else await main();
 
 async function main() {
   const engines = options.database === undefined ? ['sqlite', 'postgres'] : [options.database];
+  if (engines.includes('sqlite') && (options.servers !== '1' || options['database-delay'] !== '0'))
+    throw new Error('--servers and --database-delay need --database postgres');
   /** @type {Awaited<ReturnType<typeof measureSize>>[]} */
   const results = [];
   for (const engine of engines) {
@@ -114,23 +122,35 @@ async function measureSize(engine, before) {
   /** @type {(() => Promise<void>)[]} */
   const stops = [];
   try {
-    const databaseUrl = await createDatabase(engine, directory, stops);
+    const direct = await createDatabase(engine, directory, stops);
+    const [roundTripMs = 0] = numbers('database-delay');
+    const databaseUrl = roundTripMs > 0 ? await slower(direct, roundTripMs, stops) : direct;
     const hooks = await startReceiver(stops);
     const server = await startApiServer({ databaseUrl });
     stops.push(server.stop);
-    const env = { ...process.env, DATABASE_URL: databaseUrl };
+    const servers = [server];
+    const processor = () => servers.reduce((sum, one) => sum + one.processor(), 0);
+    const env = { ...process.env, DATABASE_URL: direct };
     const { stdout } = await run(process.execPath, [cli, 'merchants', 'list', '--json'], { env });
     const [{ id }] = JSON.parse(stdout);
     await run(process.execPath, [cli, 'merchants', 'update', id, '--webhook-url', hooks.url], { env });
-    const shop = openShop(server, hooks);
+    const shop = openShop(servers, hooks);
+    const [wanted = 1] = numbers('servers');
+    const together = togetherPerServer * wanted;
     await shop.live(together);
     if (before > 0) {
       const [template = ''] = await shop.live(1);
-      await server.restart(() => fill(databaseUrl, before, template));
+      await server.restart(() => fill(direct, before, template));
     }
     process.stderr.write(`${engine}: ${before} payments are there\n`);
+    while (servers.length < wanted) {
+      const keys = { BOOTSTRAP_PUBLIC_KEY: server.publicKey, BOOTSTRAP_SECRET_KEY: server.secretKey };
+      const next = await startApiServer({ databaseUrl, env: keys });
+      stops.push(next.stop);
+      servers.push(next);
+    }
     await shop.live(together);
-    const spent = () => ({ server: server.processor(), database: engine === 'postgres' ? postgresMs() : 0 });
+    const spent = () => ({ server: processor(), database: engine === 'postgres' ? postgresMs() : 0 });
     const idleFrom = spent();
     await delay(3000);
     const idleTo = spent();
@@ -152,7 +172,7 @@ async function measureSize(engine, before) {
     }
     const rates = [];
     for (const rate of numbers('rates').filter((one) => one > 0)) {
-      rates.push(await measureRate(shop, server, hooks, rate));
+      rates.push(await measureRate(shop, processor, hooks, rate));
     }
     const blocks = [];
     for (const count of numbers('blocks').filter((one) => one > 0)) {
@@ -178,10 +198,10 @@ async function measureSize(engine, before) {
 
 /**
  * Payers come at their times, whether the server keeps up or not. @param {ReturnType<typeof openShop>} shop
- * @param {import('../scripts/api-server.mjs').ApiServer} server @param {Awaited<ReturnType<typeof startReceiver>>} hooks
- * @param {number} rate
+ * @param {() => number} processor of all servers, in milliseconds
+ * @param {Awaited<ReturnType<typeof startReceiver>>} hooks @param {number} rate
  */
-async function measureRate(shop, server, hooks, rate) {
+async function measureRate(shop, processor, hooks, rate) {
   const seconds = Number(options.seconds);
   /** @type {number[]} */
   const requests = [];
@@ -193,7 +213,7 @@ async function measureRate(shop, server, hooks, rate) {
     }
   })();
   hooks.lags.length = 0;
-  const [busyFrom, started] = [server.processor(), performance.now()];
+  const [busyFrom, started] = [processor(), performance.now()];
   /** @type {Promise<string>[]} */
   const payers = [];
   for (let next = 0; next < rate * seconds; next += 1) {
@@ -202,7 +222,7 @@ async function measureRate(shop, server, hooks, rate) {
   }
   const ids = await Promise.all(payers);
   const ms = performance.now() - started;
-  const busy = (server.processor() - busyFrom) / ms;
+  const busy = (processor() - busyFrom) / ms;
   isOver = true;
   await mining;
   for (let count = 0; count < confirmations; count += 1) await shop.mine();
@@ -219,7 +239,7 @@ async function measureBlocks(shop, server, hooks, count) {
   /** @type {string[]} */
   const ids = [];
   while (ids.length < count) {
-    const next = Math.min(together, count - ids.length);
+    const next = Math.min(togetherPerServer, count - ids.length);
     ids.push(...(await Promise.all(Array.from({ length: next }, () => shop.pay()))));
   }
   let isOver = false;
@@ -245,12 +265,15 @@ async function measureBlocks(shop, server, hooks, count) {
   return { count, took, stops: await stopping, creates: await creating };
 }
 
-/** @param {import('../scripts/api-server.mjs').ApiServer} server @param {Awaited<ReturnType<typeof startReceiver>>} hooks */
-function openShop(server, hooks) {
-  const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
+/** @param {import('../scripts/api-server.mjs').ApiServer[]} servers @param {Awaited<ReturnType<typeof startReceiver>>} hooks */
+function openShop(servers, hooks) {
+  const Authorization = `Bearer ${servers[0]?.secretKey}`;
+  const headers = { Authorization, 'Content-Type': 'application/json' };
+  let requests = 0;
   /** @param {string} method @param {string} path @param {object} [body] */
   const ask = async (method, path, body) => {
-    const response = await fetch(server.url + path, {
+    const server = servers[requests++ % servers.length];
+    const response = await fetch(server?.url + path, {
       method,
       headers,
       ...(body && { body: JSON.stringify(body) }),
@@ -296,6 +319,35 @@ function openShop(server, hooks) {
       return ids;
     },
   };
+}
+
+/**
+ * A proxy in front of a database, each of whose round trips takes longer. @param {string} databaseUrl @param {number} ms
+ * @param {(() => Promise<void>)[]} stops
+ */
+async function slower(databaseUrl, ms, stops) {
+  const url = new URL(databaseUrl);
+  const [port, host] = [Number(url.port || 5432), url.hostname];
+  const proxy = createProxy((near) => {
+    const far = dial(port, host);
+    // Requests alone are delayed, and with the same time each, so that they stay in order.
+    near.on('data', (data) => setTimeout(() => far.write(data), ms));
+    far.on('data', (data) => near.write(data));
+    for (const [one, other] of /** @type {const} */ ([
+      [near, far],
+      [far, near],
+    ])) {
+      one.setNoDelay(true);
+      one.on('error', () => other.destroy());
+      one.on('close', () => setTimeout(() => other.destroy(), ms));
+    }
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  stops.push(async () => void proxy.close());
+  const address = proxy.address();
+  const local = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  return Object.assign(url, { host: local }).href;
 }
 
 /** @param {(() => Promise<void>)[]} stops */
@@ -387,7 +439,7 @@ function postgresMs() {
   return ms;
 }
 
-/** @param {'payments' | 'rates' | 'blocks'} name */
+/** @param {'payments' | 'rates' | 'blocks' | 'servers' | 'database-delay'} name */
 function numbers(name) {
   return options[name].split(',').map((text) => {
     const number = Number(text);
