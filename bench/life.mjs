@@ -330,7 +330,7 @@ async function slower(databaseUrl, ms, stops) {
   const [port, host] = [Number(url.port || 5432), url.hostname];
   const proxy = createProxy((near) => {
     const far = dial(port, host);
-    // Requests alone are delayed, and with the same time each, so that they stay in order.
+    // Only requests are delayed, each by the same time, so that they stay in order.
     near.on('data', (data) => setTimeout(() => far.write(data), ms));
     far.on('data', (data) => near.write(data));
     for (const [one, other] of /** @type {const} */ ([
