@@ -83,6 +83,28 @@ await server.stop();
 rmSync('left.db', { force: true });
 `;
 
+/**
+ * The specification runs on the compiled server, which is also what people start: transforming all its sources again for each
+ * module took most of the time.
+ */
+const testConfig = (folder: string) => `
+import { defineConfig } from 'vitest/config';
+export default defineConfig({
+  resolve: { alias: [{ find: /^(\\.\\.\\/)+src\\//, replacement: ${JSON.stringify(join(folder, 'server/dist/'))} }] },
+  test: {
+    globalSetup: ['test/postgres.setup.ts'],
+    setupFiles: ['server/test/guard.setup.ts'],
+    server: { deps: { external: [/\\/dist\\//] } },
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 1,
+    isolate: false,
+    expect: { requireAssertions: true, poll: { timeout: 5000 } },
+    pool: 'forks',
+  },
+});
+`;
+
 /** The specification, and what it needs. */
 const testParts = [
   ...['test/spec.test.ts', 'test/spec.long.test.ts', 'test/spec.ts', 'test/guard.setup.ts', 'test/support'],
@@ -121,19 +143,14 @@ async function build(name: string, without: readonly string[]): Promise<string> 
   };
   await writeFile(join(folder, 'server/tsconfig.json'), JSON.stringify(config));
   await writeFile(join(folder, 'server/report.mjs'), report);
+  await writeFile(join(folder, 'vitest.config.ts'), testConfig(folder));
   // The tests find the widget, the helpers of other tests and the packages where they always are.
-  for (const part of [
-    'src',
-    'test',
-    'scripts',
-    'vitest.config.ts',
-    'tsconfig.base.json',
-    'contracts',
-    'server/node_modules',
-  ])
+  for (const part of ['src', 'test', 'scripts', 'tsconfig.base.json', 'contracts', 'server/node_modules'])
     await symlink(join(root, part), join(folder, part));
   const compiler = join(root, 'node_modules/typescript-native/bin/tsc');
-  const compiled = await run('node', [compiler, '-p', join(folder, 'server')], { cwd: root }).catch(
+  // Several compile at a time, and each checker of one would read the same types again.
+  const args = [compiler, '-p', join(folder, 'server'), '--singleThreaded'];
+  const compiled = await run('node', args, { cwd: root }).catch(
     (error: unknown) => error as { readonly stdout: string },
   );
   expect(compiled.stdout, 'it compiles').toBe('');
@@ -177,7 +194,7 @@ const onPostgres = 'server/test/spec.long.test.ts';
 async function keepsTheSpecification(folder: string, ...files: string[]): Promise<void> {
   const { stdout } = await run(
     'npx',
-    ['vitest', 'run', '--root', folder, '--project', 'node', ...files],
+    ['vitest', 'run', '--root', folder, ...files],
     // Another PostgreSQL would only take time to start.
     { cwd: folder, env: { ...process.env, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgresUrl') } },
   );
