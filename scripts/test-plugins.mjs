@@ -20,7 +20,8 @@ const help = `Installs the plug-ins in plugins/ with the packages of the last bu
 
 const root = resolve(import.meta.dirname, '..');
 const folder = join(root, 'plugins');
-const widget = join(root, 'server/dist/crypto-checkout.tgz');
+/** In a folder with a build. */
+const widgetIn = (/** @type {string} */ directory) => join(directory, 'server/dist/crypto-checkout.tgz');
 const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
 
 /** @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Counts */
@@ -41,20 +42,30 @@ function run(program, args, cwd, more) {
   });
 }
 
-/** Packs the server. @param {string} directory @returns {Promise<string>} the path of its package */
-async function packServer(directory) {
-  const args = ['pack', '--silent', '--workspace', 'server', '--pack-destination', directory];
-  await execute('npm', args, { cwd: root, timeoutSeconds: 120 });
+/** The paths of our packages. @typedef {{ server: string, widget: string }} Packages */
+
+/**
+ * Packs the server, in a copy: the repository may be built again meanwhile, and while the server is packed, it has a second copy of
+ * the widget's package, which the checks would find.
+ * @param {string} directory
+ * @returns {Promise<Packages>}
+ */
+async function pack(directory) {
+  const parts = ['dist', 'data', 'package.json', 'README.md', 'LICENSE'].map((name) => `server/${name}`);
+  for (const part of ['scripts', ...parts])
+    await cp(join(root, part), join(directory, part), { recursive: true });
+  const args = ['pack', '--silent', '--pack-destination', directory];
+  await execute('npm', args, { cwd: join(directory, 'server'), timeoutSeconds: 120 });
   const [name = ''] = (await readdir(directory)).filter((file) => file.endsWith('.tgz'));
-  return join(directory, name);
+  return { server: join(directory, name), widget: widgetIn(directory) };
 }
 
 /**
  * Installs a plug-in from its lock file, then our packages, which no registry has and no lock file can name.
  * @param {string} plugin
- * @param {string} server
+ * @param {Packages} packages
  */
-async function install(plugin, server) {
+async function install(plugin, { server, widget }) {
   const options = { cwd: plugin, timeoutSeconds: 600 };
   if (!(await isInstalled(plugin))) await execute('npm', ['ci', ...quiet], options);
   await execute('npm', ['install', '--no-save', '--no-package-lock', ...quiet, server], options);
@@ -96,19 +107,19 @@ async function test(plugin, report) {
   return counts;
 }
 
-/** @param {string} name @param {string} directory @param {string} server @returns {Promise<Counts>} */
-async function testPlugin(name, directory, server) {
+/** @param {string} name @param {string} directory @param {Packages} packages @returns {Promise<Counts>} */
+async function testPlugin(name, directory, packages) {
   const plugin = join(folder, name);
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
   try {
-    await install(plugin, server);
+    await install(plugin, packages);
   } catch (error) {
     return failedWith(`${name}: it could not be installed: ${reasonOf(error)}`);
   }
   console.log(`\n${name}: installed in ${seconds()} s`);
   const counts = await test(plugin, join(directory, `${name}.json`));
-  // The types of its packages are only there once they are installed, so the lint of the whole repository leaves it out until then.
+  // The types of its packages are only there once they are installed, so the lint of the whole repository leaves it out.
   const linted = await run(join(root, 'node_modules/.bin/eslint'), [`plugins/${name}`], root);
   console.log(`${name}: ${counts.passed} of ${counts.passed + counts.failed} tests in ${seconds()} s`);
   if (linted !== 0) counts.failures.push(`${name}: eslint found mistakes`);
@@ -117,7 +128,7 @@ async function testPlugin(name, directory, server) {
 
 /** @param {string[]} names */
 async function main(names) {
-  if (!existsSync(widget)) throw new Error('The package is not built. Run: npm run build');
+  if (!existsSync(widgetIn(root))) throw new Error('The package is not built. Run: npm run build');
   const all = (await readdir(folder)).filter((name) => existsSync(join(folder, name, 'package.json')));
   const unknown = names.filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new Error(`plugins/ has no ${unknown.join(', ')}, only ${all.join(', ')}`);
@@ -127,9 +138,9 @@ async function main(names) {
   const failures = [];
   try {
     env.CHROME_PATH = (await findBrowser()).executablePath;
-    const server = await packServer(directory);
+    const packages = await pack(directory);
     // At the same time: each mostly waits for its packages, its shop and its browser.
-    const tested = (names.length > 0 ? names : all).map((name) => testPlugin(name, directory, server));
+    const tested = (names.length > 0 ? names : all).map((name) => testPlugin(name, directory, packages));
     for (const counts of await Promise.all(tested)) {
       total.passed += counts.passed;
       total.failed += counts.failed;
