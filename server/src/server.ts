@@ -1,4 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createExpressApp } from './core/api/express-app.js';
@@ -12,6 +13,7 @@ import { type Database } from './core/db/database.js';
 import { extendCheckpoints } from './core/db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './core/merchants/bootstrap.js';
 import { ensureQuoted } from './core/money/base-currencies.js';
+import { comparedEveryMs, createCurrencyComparison } from './core/money/compare-currencies.js';
 import { createRateTroubleReport } from './core/money/rate-troubles.js';
 import { createCheckReady, healthRouter } from './core/ops/health.js';
 import { createJobs } from './core/ops/jobs.js';
@@ -187,9 +189,13 @@ async function serve(
     personalData: app.personalData,
     readPayment: (caller, id) => app.payments.verify(caller, id),
   });
+  const comparison = createCurrencyComparison(config.baseCurrencies, {
+    ...{ database, log, now: () => clock.real(), server: randomUUID() },
+  });
   const jobList = [
     ...createJobList(app, config, database, idempotency),
     { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
+    { name: 'currencies of servers', intervalMs: comparedEveryMs, run: () => comparison.run() },
     ...app.parts.flatMap((part) => part.jobs?.() ?? []),
   ];
   const forPeople = app.parts.map((part) => part.forPeople?.()).find((one) => one !== undefined);
@@ -245,7 +251,10 @@ async function serve(
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
-        healthRouter(checkReady, networks, () => app.parts.flatMap((feature) => feature.notices?.() ?? [])),
+        healthRouter(checkReady, networks, () => [
+          ...comparison.notices(),
+          ...app.parts.flatMap((feature) => feature.notices?.() ?? []),
+        ]),
         ...(metrics ? [metrics.router] : []),
         site({ ...app, database, publicUrl, checkoutUrl, described: product }),
         ...pages.map(({ router }) => router),
