@@ -4,6 +4,7 @@ import { env } from 'node:process';
 import { defaultServerConditions } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { memoryFolder } from './scripts/memory-folder.mjs';
+import SlowestFirst from './scripts/slowest-first.mjs';
 
 const disk = tmpdir();
 // A stalled machine must not cost a whole run of the gate. Tests that passed only on the second run are listed at its
@@ -57,5 +58,6 @@ export default defineConfig({
       },
     ],
     pool: 'forks',
+    sequence: { sequencer: SlowestFirst },
   },
 });
