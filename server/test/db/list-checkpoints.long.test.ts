@@ -14,7 +14,7 @@ import type { Transaction } from '../../src/core/db/engine.js';
 import type { PageRequest } from '../../src/core/shared/pagination.js';
 import { openDatabase } from '../../src/database.js';
 import { listCustomers } from '../../src/core/customers/store.js';
-import { listRecords } from '../../src/core/payments/store.js';
+import { listRecords } from '../../src/core/payments/list-store.js';
 import { listSubscribers } from '../../src/core/subscriptions/subscriber-store.js';
 
 const scope = { merchantId: 'M1', mode: 'test' } as const;

@@ -17,7 +17,7 @@ import {
 } from '../../src/core/payments/receipts/receipt-store.js';
 import { createDepths } from '../../src/core/payments/depth.js';
 import { createJudge } from '../../src/core/payments/receipts/stake.js';
-import { listRecords } from '../../src/core/payments/store.js';
+import { listRecords } from '../../src/core/payments/list-store.js';
 import { readBooked } from '../../src/core/addresses/booked.js';
 import { readDifferences } from '../../src/modules/reconciliation/store.js';
 import { createHooks } from '../../src/core/hooks.js';

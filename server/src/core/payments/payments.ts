@@ -17,8 +17,9 @@ import { createPaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { createPaymentSearch } from './search.js';
 import { createStartPayment } from './start-payment.js';
+import { listRecords, type PaymentFilter } from './list-store.js';
 import * as store from './store.js';
-import type { PaymentFilter, StoredRecord } from './store.js';
+import type { StoredRecord } from './store.js';
 import { createUpdatePayment } from './update-payment.js';
 import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
@@ -123,7 +124,7 @@ export function createPayments(deps: PaymentsDeps) {
       const payerIndexes =
         customer === undefined ? undefined : personalData.payerIndexes(scope.merchantId, customer);
       const address = query.address === undefined ? undefined : asShown(query.address);
-      const page = await store.listRecords(database.reader, scope, { ...query, payerIndexes, address, ids });
+      const page = await listRecords(database.reader, scope, { ...query, payerIndexes, address, ids });
       return { rows: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 
