@@ -11,16 +11,12 @@ import { texts } from '../messages/settings.js';
 import { page, type View } from '../page.js';
 import { commands } from '../ui/commands.js';
 import { details, section } from '../ui/details.js';
+import { listed, refundLimitSection } from './refund-limit-parts.js';
 
 type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
 
 const load = async ({ api, signal }: View): Promise<Shop> =>
   (await api(consoleApi.shop.retrieve, {}, signal)).data;
-
-const limits = (all: Readonly<Record<string, string>>) =>
-  Object.entries(all)
-    .map(([currency, limit]) => `${limit} ${currency}`)
-    .join(', ');
 
 function render(shop: Shop, view: View): TemplateResult {
   const { merchant } = view.session;
@@ -30,7 +26,7 @@ function render(shop: Shop, view: View): TemplateResult {
       html`${details([
           [texts.fee, `${shop.feeBasisPoints / 100} %`],
           [texts.transfers, texts.transfersTo[shop.transfers]],
-          [texts.dailyLimits, limits(shop.dailyLimits) || texts.noLimit],
+          [texts.dailyLimits, listed(shop.dailyLimits) || texts.noLimit],
         ])}
         <h3>${common.commandLine}</h3>
         ${commands(view, [
@@ -38,13 +34,7 @@ function render(shop: Shop, view: View): TemplateResult {
           [texts.keysCommand, `deposit-keys list --merchant ${merchant.id}`],
         ])}`,
     )}
-    ${section(
-      texts.refunds,
-      details([
-        [texts.dailyRefunds, limits(shop.dailyRefunds) || texts.noLimit],
-        [texts.autoRefund, limits(shop.autoRefund) || texts.allApproved],
-      ]),
-    )}
+    ${refundLimitSection(shop, view)}
   </div>`;
 }
 

@@ -134,7 +134,7 @@ const shopSettings = z.object({
   logo: z.string(),
   supportUrl: z.string(),
   redirectOrigins: z.array(z.string()),
-  /** Set only on the command line, like the two below. */
+  /** Set only on the command line, like the next two. */
   feeBasisPoints: z.number(),
   transfers: z.enum(['any', 'saved']),
   dailyLimits: z.record(z.string(), z.string()),
@@ -179,6 +179,32 @@ const shop = {
     }),
     data: shopSettings,
     sample: { body: { supportUrl: sampleShop.supportUrl }, message: 'Shop changed', data: sampleShop },
+  }),
+};
+
+const refundLimits = {
+  update: endpoint({
+    method: 'PATCH',
+    path: '/console/api/shop/refund-limits',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Sets one limit of refunds, in a coin or in money for all coins. Only owners. The daily limit can only be set and lowered: a stolen session must not raise it.',
+    body: z.object({
+      limit: described(
+        z.enum(['dailyRefunds', 'autoRefund']),
+        '`dailyRefunds`: the most in 24 hours. `autoRefund`: up to how much a refund needs no approval.',
+      ),
+      currency: described(requiredText(20), 'USDT: only this coin. USD: all coins by their value.'),
+      amount: described(z.nullable(text(60)), 'A decimal; null removes an `autoRefund`.'),
+    }),
+    data: shopSettings,
+    errors: ['invalid_state'],
+    sample: {
+      body: { limit: 'autoRefund', currency: 'USD', amount: '20' },
+      message: 'Limit set',
+      data: sampleShop,
+    },
   }),
 };
 
@@ -243,5 +269,5 @@ const counter = {
   }),
 };
 
-export const settingsApi = { goLive, webhook, apiKeys, counter, shop, auditLog };
+export const settingsApi = { goLive, webhook, apiKeys, counter, shop, refundLimits, auditLog };
 export type SettingsApi = typeof settingsApi;

@@ -153,6 +153,63 @@ test('Home knows what is missing before the shop goes live, and where it is done
   expect(await support.getByRole('heading', { name: 'Before you go live' }).count()).toBe(0);
 });
 
+test('an owner sets limits of refunds after a preview, undoes one, and cannot raise the daily one again', async () => {
+  const page = await signInAs('owner', stage, env(), /40[01349]/);
+  await go(page, 'limits', 'Fee and limits');
+  const panel = page.locator('section.panel', {
+    has: page.getByRole('heading', { name: 'Refunds', exact: true }),
+  });
+  const dialog = page.getByRole('dialog');
+  const fill = async (button: string, code: string, sum: string) => {
+    await panel.getByRole('button', { name: button }).click();
+    await dialog.locator('select[name=currency]').selectOption(code);
+    await dialog.locator('input[name=amount]').fill(sum);
+    await show(page, `limit-${button.startsWith('Daily') ? 'daily' : 'auto'}`);
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+  };
+  await panel.getByText('Not set: somebody approves every refund').waitFor();
+  await fill('Without approval…', 'USD', '20');
+  await dialog.getByText('and at most ten times as much within 24 hours').waitFor();
+  const preview = (await dialog.innerText()).replace(/\s+/g, ' ');
+  expect(preview).toContain('Now Not set Then $20.00');
+  await show(page, 'limit-preview');
+  // Nothing is set before the last press.
+  await page.keyboard.press('Escape');
+  await panel.getByText('Not set: somebody approves every refund').waitFor();
+  await fill('Without approval…', 'USD', '20');
+  await dialog.getByRole('button', { name: 'Set the limit' }).click();
+  await panel.getByText('$20.00').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await panel.getByText('Not set: somebody approves every refund').waitFor();
+
+  await fill('Daily limit…', 'USDT', '500');
+  await dialog.getByText('You cannot raise the limit here again').waitFor();
+  await dialog.getByRole('button', { name: 'Set the limit' }).click();
+  await panel.getByText('500.00 USDT').waitFor();
+  await fill('Daily limit…', 'USDT', '600');
+  await dialog.getByRole('button', { name: 'Set the limit' }).click();
+  await dialog.getByText(/--daily-refunds USDT=600/).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await fill('Daily limit…', 'USDT', '300');
+  await dialog.getByRole('button', { name: 'Set the limit' }).click();
+  await panel.getByText('300.00 USDT').waitFor();
+  await fill('Without approval…', 'USDT', '5');
+  await dialog.getByText('within the daily limit of 300.00 USDT').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await misfitsOn(page)).toEqual([]);
+  await show(page, 'limits-set');
+
+  await go(page, 'audit', 'Audit log');
+  const sentences = page.locator('.sentence', { hasText: 'owner@shop.example changed the settings' });
+  await expect
+    .poll(async () => (await sentences.allInnerTexts()).map((one) => one.replace(/^.*settings: /, '').trim()))
+    .toEqual(expect.arrayContaining(['refunds a day', 'refunds without approval']));
+  const manager = await signInAs('manager', stage, env());
+  await go(manager, 'limits', 'Fee and limits');
+  await manager.getByText('Owners set these limits.').waitFor();
+  expect(await manager.getByRole('button', { name: 'Daily limit…' }).count()).toBe(0);
+});
+
 test('the audit log says in sentences who did what, leads to the record, and is searched by person and action', async () => {
   const page = await signInAs('owner', stage, env());
   const { payment } = await stage.create({ txRef: 'order-audited' });

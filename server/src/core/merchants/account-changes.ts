@@ -1,6 +1,9 @@
 /** Changes of a merchant's keys, webhook and settings, each with its entry in the audit log: for commands and for the console. */
+import { countDecimals, parseDecimal, toUnits } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
+import { lockName } from '../db/locks.js';
 import { isoTime } from '../shared/clock.js';
+import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
 import type { AuditActor, AuditAction, AuditFields, AuditLog } from './audit-log.js';
@@ -11,6 +14,14 @@ export interface WebhookChange {
   /** Empty: it is removed. */
   readonly url?: string | undefined;
   readonly rotateSecret?: boolean;
+}
+
+/** One limit of refunds, in a coin or in money. */
+export interface RefundLimit {
+  readonly limit: 'dailyRefunds' | 'autoRefund';
+  readonly currency: string;
+  /** A decimal; null: none. */
+  readonly amount: string | null;
 }
 
 interface AccountChangesDeps {
@@ -90,17 +101,60 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
       return secret;
     },
 
-    /** Problems: `validation_error`, `not_found`. */
-    async updateMerchant(transaction: Transaction, id: string, change: MerchantChange, actor: AuditActor) {
-      const before = await merchants.retrieve(transaction, id);
-      const merchant = await merchants.update(transaction, id, change);
-      await auditLog.record(transaction, {
-        ...{ merchantId: id, actor, action: 'merchant.updated', subjectId: id },
-        ...{ before: settingsOf(before), after: settingsOf(merchant) },
-      });
-      return merchant;
+    updateMerchant,
+
+    /**
+     * Sets one limit as the command does, except that the daily one only becomes lower: anyone who has a person's session
+     * could raise it just before refunding to an address of their own. Problems: `validation_error`, `invalid_state`.
+     */
+    async setRefundLimit(
+      transaction: Transaction,
+      id: string,
+      { limit, currency, amount }: RefundLimit,
+      actor: AuditActor,
+    ) {
+      const code = currency.toUpperCase();
+      await lockName(transaction, lockOf(id));
+      const { dailyRefunds } = await merchants.retrieve(transaction, id);
+      if (limit === 'dailyRefunds' && isHigher(amount, dailyRefunds[code])) {
+        const wanted = amount === null ? 'none' : (parseDecimal(amount) ?? '');
+        throw invalidState(
+          `Only the server's command line raises or removes the daily limit of refunds: merchants update ${id} --daily-refunds ${code}=${wanted}`,
+        );
+      }
+      return updateMerchant(transaction, id, { [limit]: { [code]: amount } }, actor);
     },
   };
+
+  /** Problems: `validation_error`, `not_found`. */
+  async function updateMerchant(
+    transaction: Transaction,
+    id: string,
+    change: MerchantChange,
+    actor: AuditActor,
+  ) {
+    // Limits are stored together: of two changes at once, one would lose the other's.
+    await lockName(transaction, lockOf(id));
+    const before = await merchants.retrieve(transaction, id);
+    const merchant = await merchants.update(transaction, id, change);
+    await auditLog.record(transaction, {
+      ...{ merchantId: id, actor, action: 'merchant.updated', subjectId: id },
+      ...{ before: settingsOf(before), after: settingsOf(merchant) },
+    });
+    return merchant;
+  }
+}
+
+const lockOf = (merchantId: string) => `settings of ${merchantId}`;
+
+/** @param now undefined if there is no limit yet, which is the highest. A text that is no amount is for the check of amounts. */
+function isHigher(next: string | null, now: string | undefined): boolean {
+  if (now === undefined) return false;
+  const parsed = next === null ? null : parseDecimal(next);
+  if (parsed === null) return true;
+  if (parsed === undefined) return false;
+  const decimals = Math.max(countDecimals(parsed), countDecimals(now));
+  return toUnits(parsed, decimals) > toUnits(now, decimals);
 }
 
 /** The fields of an account that the audit log keeps. */

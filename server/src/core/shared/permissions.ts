@@ -20,6 +20,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     '*': 'all',
     team: 'read',
     teamSessions: [],
+    refundLimits: [],
     payoutExports: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
   },
   // Answers payers. Someone else approves their refunds, and takes less than was due.

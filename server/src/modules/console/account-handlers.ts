@@ -94,6 +94,15 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
         }),
     },
 
+    refundLimits: {
+      update: ({ body }, { caller, change }) =>
+        change(async (transaction) =>
+          viewShop(
+            await accountChanges.setRefundLimit(transaction, caller.merchantId, body, actorOf(caller)),
+          ),
+        ),
+    },
+
     auditLog: {
       list: ({ query }, { caller }) => replyWithPage(query, auditLog.page(reader, caller, query)),
     },
