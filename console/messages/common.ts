@@ -39,6 +39,13 @@ export const common = pick({
     secret:
       'That looks like a private key or the words of a wallet. It was not sent. Anyone who knows it can spend everything: move the coins to a new wallet.',
     commandLine: 'Command line only',
+    age: (seconds: number) => {
+      const minutes = Math.floor(seconds / 60);
+      const hours = Math.floor(minutes / 60);
+      if (hours >= 48) return `${Math.floor(hours / 24)} days ago`;
+      if (hours >= 1) return `${hours} h ago`;
+      return minutes >= 1 ? `${minutes} min ago` : `${seconds} s ago`;
+    },
     actions: 'Actions',
     noPayments:
       'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',

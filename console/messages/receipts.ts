@@ -22,6 +22,10 @@ export const texts = pick({
     mail: 'By e-mail',
     goesTo: (email: string) => `To ${email}`,
     send: 'Send by e-mail',
+    sendAgain: 'Send it again',
+    wasSent: (email: string, age: string) => `Sent to ${email}, ${age}`,
+    isWaiting: (email: string, age: string) => `Asked for ${age}, and on its way to ${email}`,
+    sentMeanwhile: 'It was sent already, so it is not sent twice',
     sent: 'The receipt is being sent',
     blockers: {
       off: 'No mail server is set up here. Copy the text or the link instead.',

@@ -1,9 +1,11 @@
 /** The receipt of a payment, to send to the payer: as a text to copy, as a link, and by e-mail. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
 import type { PaymentRecord } from '../../src/contract/payment-record.js';
 import { isInGroup } from '../../src/contract/payment-states.js';
 import { amount } from '../format.js';
+import { common } from '../messages/common.js';
 import { language } from '../messages/pick.js';
 import { texts } from '../messages/receipts.js';
 import type { View } from '../page.js';
@@ -34,12 +36,20 @@ function textOf(payment: PaymentRecord, url: string): string {
   });
 }
 
+type Last = NonNullable<ParsedData<typeof receiptMail.retrieve>['last']>;
+
+function told(to: string, last: Last | null): string {
+  if (!last) return texts.goesTo(to);
+  const age = common.age(last.secondsAgo);
+  return last.isSent ? texts.wasSent(to, age) : texts.isWaiting(to, age);
+}
+
 async function show(payment: PaymentRecord, url: string, view: View): Promise<void> {
   const params = { payment_id: payment.id };
   const found = view.can('receiptMail.send')
     ? await view.act(() => view.api(receiptMail.retrieve, { params }, view.signal))
     : undefined;
-  const { to = null, blockedBy = null } = found?.data ?? {};
+  const { to = null, blockedBy = null, last = null } = found?.data ?? {};
   const text = textOf(payment, url);
   const isSendable = found !== undefined && to !== null && blockedBy === null;
   const answer = await view.ask({
@@ -47,12 +57,12 @@ async function show(payment: PaymentRecord, url: string, view: View): Promise<vo
     text: html`${details([
       [texts.copyText, copyable(text, view)],
       [texts.link, html`${copyable(url, view, short(url, 24, 6))} ${outside(url, texts.open)}`],
-      [
-        texts.mail,
-        isSendable ? texts.goesTo(to) : blockedBy === null ? undefined : texts.blockers[blockedBy],
-      ],
+      [texts.mail, isSendable ? told(to, last) : blockedBy === null ? undefined : texts.blockers[blockedBy]],
     ])}`,
-    ...(isSendable && { action: texts.send }),
+    ...(isSendable && { action: last ? texts.sendAgain : texts.send }),
   });
-  if (answer && isSendable) await view.act(() => view.api(receiptMail.send, { params }), texts.sent);
+  if (!answer || !isSendable) return;
+  const body = { after: last?.id ?? null };
+  const sent = await view.act(() => view.api(receiptMail.send, { params, body }));
+  if (sent) view.say(sent.data.isNew ? texts.sent : texts.sentMeanwhile);
 }

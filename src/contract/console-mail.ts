@@ -126,10 +126,13 @@ const receiptState = z.object({
    * `no_address`; `unwanted`: the payer has ended the shop's messages.
    */
   blockedBy: z.nullable(z.enum(['off', 'unpaid', 'no_address', 'unwanted'])),
+  /** The newest message with it, sent or about to be, by a person or automatically; null if there is none. */
+  last: z.nullable(z.object({ id: z.string(), secondsAgo: z.int(), isSent: z.boolean() })),
 });
 const receiptParams = z.object({ payment_id: described(id, 'Id of the payment.') });
 const receiptSample = { payment_id: '01J9ZQ3C0D1E2F3G4H5J6K7M8N' };
-const sampleReceipt = { to: 'grace@example.com', blockedBy: null };
+const last = { id: '01J9ZQ3D1E2F3G4H5J6K7M8N9P', secondsAgo: 120, isSent: true };
+const sampleReceipt = { to: 'grace@example.com', blockedBy: null, last };
 
 const receiptMail = {
   retrieve: endpoint({
@@ -146,11 +149,22 @@ const receiptMail = {
     path: '/console/api/mail/receipts/{payment_id}',
     key: 'session',
     description:
-      'Sends the receipt of a paid payment to its payer, also if the shop sends none automatically.',
+      'Sends the receipt of a paid payment to its payer, also if the shop sends none automatically. Not again, unless `after` is the last message with it: pressed twice, it is sent once.',
     params: receiptParams,
-    data: receiptState,
+    body: z.object({
+      after: described(z._default(z.nullable(text(26)), null), 'Id of the last message with it; null: none.'),
+    }),
+    data: z.extend(receiptState, {
+      /** False if there is a newer message than `after`. */
+      isNew: z.boolean(),
+    }),
     errors: ['invalid_state'],
-    sample: { params: receiptSample, message: 'Receipt is being sent', data: sampleReceipt },
+    sample: {
+      params: receiptSample,
+      body: { after: null },
+      message: 'Receipt is being sent',
+      data: { ...sampleReceipt, last: { ...last, secondsAgo: 0, isSent: false }, isNew: true },
+    },
   }),
 };
 

@@ -123,3 +123,40 @@ test('a link is paid with too much, and the excess goes back by the link in the 
   const checks = (await runCommand(env(), 'ledger', 'check')) as { violations: string[] }[];
   expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
 });
+
+test('a receipt is mailed once by two presses at once, and again only by a person who sees that it was sent', async () => {
+  const email = 'receipt@example.com';
+  const { payment } = await stage.create({ customer: { email, name: 'Grace Example' } });
+  const params = { payment_id: payment.id };
+  const { payments } = stage.merchant;
+  await payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
+  const { data } = await payments.lockCurrency({ params });
+  await stage.send(data, data.amount ?? 0);
+  await expect.poll(async () => (await stage.verify(payment.id)).state, { timeout: 30_000 }).toBe('settled');
+  // The shop sends some automatically, so the count is of those with nothing to be sent left.
+  const sent = () => sink.letters.filter(({ recipients }) => recipients.includes(email)).length;
+  const chosen = sent();
+  const pages = [await signInAs('support', stage, env()), await signInAs('support', stage, env())];
+  const dialogs = pages.map((page) => page.getByRole('dialog'));
+  for (const page of pages) {
+    await page.goto(`${new URL(page.url()).origin}/console/test/payment/${payment.id}`);
+    await page.getByRole('button', { name: 'Receipt…' }).click();
+  }
+  const button = /^(Send by e-mail|Send it again)$/;
+  await Promise.all(dialogs.map((dialog) => dialog.getByRole('button', { name: button }).waitFor()));
+  await Promise.all(dialogs.map((dialog) => dialog.getByRole('button', { name: button }).click()));
+  const notices = pages.map((page) =>
+    page.getByText(/The receipt is being sent|It was sent already, so it is not sent twice/).first(),
+  );
+  await Promise.all(notices.map((notice) => notice.waitFor()));
+  const told = await Promise.all(notices.map((notice) => notice.innerText()));
+  expect(told.sort()).toEqual(['It was sent already, so it is not sent twice', 'The receipt is being sent']);
+  await expect.poll(sent, { timeout: 15_000 }).toBe(chosen + 1);
+  const [page, dialog] = [pages[0], dialogs[0]];
+  if (!page || !dialog) throw new Error('Two pages are open');
+  await page.reload();
+  await page.getByRole('button', { name: 'Receipt…' }).click();
+  await dialog.getByText(/^Sent to receipt@example.com, \d+ s ago$/).waitFor();
+  await dialog.getByRole('button', { name: 'Send it again' }).click();
+  await expect.poll(sent, { timeout: 15_000 }).toBe(chosen + 2);
+});

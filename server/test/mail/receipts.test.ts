@@ -33,7 +33,8 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     await merchant.pay(locked.address, locked.amount * factor);
     return locked.id;
   }
-  const send = (id: string, who = sue) => who.send('POST', path(id));
+  const send = (id: string, who = sue, after: string | null = null) =>
+    who.send('POST', path(id), { body: { after } });
   const look = async (id: string, who = sue) => (await who.send('GET', path(id))).body.data;
   const delivered = () =>
     vi.waitFor(
@@ -48,7 +49,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     const id = await paid({ customer });
     await delivered();
     expect(sink.letters).toEqual([]);
-    expect(await look(id)).toEqual({ to: customer.email, blockedBy: null });
+    expect(await look(id)).toEqual({ to: customer.email, blockedBy: null, last: null });
     expect((await send(id)).status).toBe(200);
     await delivered();
     expect(sink.letters).toHaveLength(1);
@@ -69,6 +70,32 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     );
   });
 
+  it('is sent once by two presses, on two servers too, and again to who has seen that it was sent', async () => {
+    const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
+    // Only one server opens an SQLite file.
+    const isAlone = engine.name === sqlite.name;
+    const second = isAlone ? server : await startServer({ engine, databaseUrl: server.databaseUrl, env });
+    const sam = await signIn(second, 'support', 'sam@shop.example', server.bootstrapped.merchantId);
+    const id = await paid({ customer });
+    const before = sink.letters.length;
+    const press = async (after: string | null) => {
+      const answers = await Promise.all([sue, sam, sue, sam].map((who) => send(id, who, after)));
+      const isNew = answers.map(({ status, body }) => status === 200 && body.data['isNew']);
+      expect(isNew.sort()).toEqual([false, false, false, true]);
+      await delivered();
+    };
+    await press(null);
+    expect(sink.letters).toHaveLength(before + 1);
+    const { last } = (await look(id, sam)) as { last: { id: string; secondsAgo: number; isSent: boolean } };
+    expect(last).toMatchObject({ isSent: true });
+    expect(last.secondsAgo).toBeLessThan(60);
+    for (const stale of [null, 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ'])
+      expect((await send(id, sue, stale)).body.data).toMatchObject({ isNew: false, last: { id: last.id } });
+    await press(last.id);
+    expect(sink.letters).toHaveLength(before + 2);
+    if (!isAlone) await second.stop();
+  });
+
   it('is sent of a payment that got more than its price', async () => {
     const before = sink.letters.length;
     const id = await paid({ customer }, 1.5);
@@ -81,7 +108,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     const open = (await merchant.lock({ customer })).id;
     const nameless = await paid({});
     expect(await look(open)).toMatchObject({ blockedBy: 'unpaid' });
-    expect(await look(nameless)).toEqual({ to: null, blockedBy: 'no_address' });
+    expect(await look(nameless)).toEqual({ to: null, blockedBy: 'no_address', last: null });
     const quiet = await paid({ customer: { email: 'quiet@example.com' } });
     await send(quiet);
     await delivered();

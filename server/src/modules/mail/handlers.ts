@@ -34,15 +34,16 @@ export function createMailHandlers(reader: Reader, mail: Mail): Handlers<MailApi
 
     receiptMail: {
       async retrieve({ params }, { caller }) {
-        const { to, blockedBy } = await mail.receiptOf(caller, params.payment_id);
-        return { data: { to, blockedBy } };
+        const { to, blockedBy, paymentId } = await mail.receiptOf(caller, params.payment_id);
+        return { data: { to, blockedBy, last: await mail.lastReceipt(reader, paymentId) } };
       },
 
-      async send({ params }, { caller, change }) {
+      async send({ params, body }, { caller, change }) {
         const receipt = await mail.receiptOf(caller, params.payment_id);
         return change(async (transaction) => {
-          await mail.sendReceipt(transaction, caller, receipt);
-          return { to: receipt.to, blockedBy: receipt.blockedBy };
+          const isNew = await mail.sendReceipt(transaction, caller, receipt, body.after);
+          const last = await mail.lastReceipt(transaction, receipt.paymentId);
+          return { to: receipt.to, blockedBy: receipt.blockedBy, last, isNew };
         });
       },
     },

@@ -2,7 +2,8 @@
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import { timingSafeEqual } from 'node:crypto';
 import type { Core } from '../../core/core.js';
-import type { Transaction } from '../../core/db/engine.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
+import { lockName } from '../../core/db/locks.js';
 import type { OpenInvoice, RefundLink } from '../../core/hooks.js';
 import { errorMessage } from '../../core/shared/error-message.js';
 import type { AuditActor } from '../../core/merchants/audit-log.js';
@@ -69,6 +70,8 @@ export interface ReceiptMessage {
   readonly to: string | null;
   readonly blockedBy: 'off' | 'unpaid' | 'no_address' | 'unwanted' | null;
 }
+
+const receiptKinds = ['receipt', 'over'] as const;
 
 const blockers: Readonly<Record<NonNullable<ReceiptMessage['blockedBy']>, string>> = {
   off: 'no mail server is configured, set SMTP_URL and MAIL_FROM',
@@ -279,7 +282,7 @@ export function createMail(core: Core) {
       if (!payment) throw notFound('payment');
       const email = payment.customerDetails?.email;
       const to = isAddress(email) ? email : null;
-      const kind = (['receipt', 'over'] as const).find((one) => isCurrent(one, payment)) ?? null;
+      const kind = receiptKinds.find((one) => isCurrent(one, payment)) ?? null;
       const customer = to === null ? undefined : await customers.findByEmail(database.reader, scope, to);
       const isRefused = customer !== undefined && (await store.isRefused(database.reader, customer.id));
       const inTheWay = [
@@ -291,12 +294,26 @@ export function createMail(core: Core) {
       return { paymentId, kind, to, blockedBy: inTheWay.find((reason) => reason !== false) ?? null };
     },
 
-    /** Sends it soon, also where the shop sends none automatically. Problem: `invalid_state`. */
-    async sendReceipt(transaction: Transaction, scope: Scope, receipt: ReceiptMessage): Promise<void> {
-      const { paymentId, kind, blockedBy } = receipt;
+    lastReceipt,
+
+    /**
+     * Sends it soon, also where the shop sends none automatically. Problem: `invalid_state`.
+     * @param after the last message that the person has seen: of two presses, only one finds it unchanged
+     * @returns false if there is a newer one
+     */
+    async sendReceipt(
+      transaction: Transaction,
+      scope: Scope,
+      { paymentId, kind, blockedBy }: ReceiptMessage,
+      after: string | null,
+    ): Promise<boolean> {
       if (kind === null || blockedBy !== null)
         throw invalidState(`The receipt cannot be sent: ${blockers[blockedBy ?? 'unpaid']}`);
+      await lockName(transaction, `receipt of ${paymentId}`);
+      const last = await store.lastOf(transaction, paymentId, receiptKinds);
+      if (last && last.id !== after) return false;
       await store.insert(transaction, { ...rowOf(scope), kind, payment_id: paymentId });
+      return true;
     },
 
     /** Problem: `validation_error`. */
@@ -356,6 +373,13 @@ export function createMail(core: Core) {
 
     trouble: () => trouble,
   };
+
+  async function lastReceipt(reader: Reader, paymentId: string) {
+    const last = await store.lastOf(reader, paymentId, receiptKinds);
+    if (!last) return null;
+    const secondsAgo = Math.max(0, Math.floor((clock.real() - last.created_at) / 1000));
+    return { id: last.id, secondsAgo, isSent: last.status === 'sent' };
+  }
 
   async function receiver(row: MailTable): Promise<Receiver> {
     const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);

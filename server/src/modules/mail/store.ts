@@ -7,6 +7,7 @@ import { countRows, having, inScope, rowById, within } from '../../core/db/rows.
 import { send } from '../../core/db/send.js';
 import { valuesOf, type Values } from '../../core/db/values.js';
 import type { Mode, Scope, Within } from '../../core/shared/scope.js';
+import type { Kind } from './kinds.js';
 import { mailTables, sealedMails, type MailRow, type MailTable } from './tables.js';
 
 const choices = valuesOf(mailTables.mail_choices);
@@ -81,6 +82,24 @@ export function createMailStore(personalData: PersonalData) {
     async emailOf(transaction: Transaction, paymentId: string): Promise<string | undefined> {
       const row = await rowById(transaction, 'payments', paymentId).executeTakeFirst();
       return row && personalData.payer(row).email;
+    },
+
+    /** The newest message to the payer of a payment, of these kinds, that was sent or will be. */
+    async lastOf(
+      reader: Reader,
+      paymentId: string,
+      kinds: readonly Kind[],
+    ): Promise<Pick<MailTable, 'id' | 'created_at' | 'status'> | undefined> {
+      return reader
+        .selectFrom('mails')
+        .select(['id', 'created_at', 'status'])
+        .where((e) => e.and({ payment_id: paymentId, person_id: null }))
+        .where('kind', 'in', kinds)
+        .where('status', 'in', ['pending', 'sent'])
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
     },
 
     /** The newest, at most 1000. */
