@@ -5,9 +5,9 @@ export const texts = pick({
   en: {
     title: 'Bank payouts',
     waiting: 'Waiting for the bank',
-    noWaiting: 'Nothing waits for the bank.',
+    noWaiting: 'Nothing waits for the bank. Payouts that you ask for are here until they are sent.',
     ended: 'Sent and failed',
-    noEnded: 'None yet.',
+    noEnded: 'No payout to a bank has ended yet. Sent and failed ones are kept here.',
     accounts: 'Bank accounts',
     noAccounts: 'No bank account yet. Add the one that you pay out to.',
     amount: 'Amount',

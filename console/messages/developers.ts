@@ -97,6 +97,9 @@ export const texts = pick({
     revokeAction: 'Revoke the key',
     revokedDone: 'Revoked',
     liveKey: 'Make a live secret key',
+    noDeliveries:
+      'Nothing was sent yet. Once the webhook has an address, each change of a payment is sent to it.',
+    toPayments: 'To the payments',
     noKeys: 'No keys in this mode.',
     requestIds:
       'An error that your server got has a request id. The server’s operator can find it in the log:',

@@ -9,6 +9,7 @@ export const texts = pick({
     waiting: 'Not exported yet',
     waitingText:
       'An export reserves the transfers for your wallet: they are not exported again, and cannot fail, until they are paid or released.',
+    toMoney: 'To the transfers',
     nothingWaits: 'Nothing waits. New transfers, and refunds that were approved, show up here.',
     network: 'Network',
     count: 'Transfers',

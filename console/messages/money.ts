@@ -17,13 +17,6 @@ export const texts = pick({
     worthOfAll: (sum: string) => `Worth ${sum} in all`,
     without: (codes: string) => `without ${codes}, of which there is no rate now`,
     rateOf: (coin: string, rate: string, age: string) => `1 ${coin} = ${rate}, ${age}`,
-    age: (seconds: number) => {
-      const minutes = Math.floor(seconds / 60);
-      const hours = Math.floor(minutes / 60);
-      if (hours >= 48) return `${Math.floor(hours / 24)} days ago`;
-      if (hours >= 1) return `${hours} h ago`;
-      return minutes >= 1 ? `${minutes} min ago` : `${seconds} s ago`;
-    },
     fees: (sum: string) => `of it service fees: ${sum}`,
     where: 'Where it is',
     suspended: 'Suspended',
@@ -32,7 +25,9 @@ export const texts = pick({
     sum: 'In all is what is available, reserved and not settled yet. The networks hold what is available, not settled yet, and the service fees.',
     others: (codes: string) => `Nothing in ${codes}.`,
     transfers: 'Transfers',
-    noTransfers: 'No transfers yet.',
+    noTransfers:
+      'No transfers yet. What you send from your balance to an address shows up here until it is paid.',
+    toPayments: 'To the payments',
     amount: 'Amount',
     fee: 'Network fee',
     status: 'Status',

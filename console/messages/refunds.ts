@@ -61,8 +61,10 @@ export const texts = pick({
     linkReady: 'Send this link to the payer',
     linkText: 'The previous link no longer works. This one is shown only now, and works for 30 days.',
     filter: 'Show',
+    toPayments: 'To the payments',
     empty: 'No refunds. Open a payment to make one: the payer gets a link, and says where the money goes.',
     policy:
-      'What is approved without you, if the wallet that paid has signed, and how much a day, is set on the command line: crypto-checkout-server merchants update ID --auto-refund USD=20 --daily-refunds USD=500',
+      'What is approved without you, if the wallet that paid has signed, and how much a day, is among the settings.',
+    policyLink: 'Limits of refunds',
   },
 });

@@ -12,6 +12,7 @@ import { texts } from '../messages/audit.js';
 import { page, type View } from '../page.js';
 import { askedRange } from '../period.js';
 import { commands } from '../ui/commands.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { periodFields } from '../ui/period.js';
 import { table } from '../ui/table.js';
@@ -75,7 +76,7 @@ const render = (data: Data, view: View): TemplateResult =>
           cell: (one) => html`<div>${sentenceOf(one, data.decimals, view)} ${storedView(one)}</div>`,
         },
       ],
-      empty: texts.empty,
+      empty: emptyHint(view, texts.empty),
     })}
     ${commands(view, [[texts.command, 'audit check']])}`;
 

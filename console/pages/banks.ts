@@ -15,6 +15,7 @@ import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { rowActions } from '../ui/more.js';
 import { table } from '../ui/table.js';
 import { tones } from './transfer-parts.js';
@@ -115,7 +116,7 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
             : nothing,
       },
     ],
-    empty: texts.noWaiting,
+    empty: emptyHint(view, texts.noWaiting),
   });
 
 const endedTable = (rows: readonly Payout[], view: View) =>
@@ -138,7 +139,7 @@ const endedTable = (rows: readonly Payout[], view: View) =>
       },
       { label: texts.changed, kind: 'time', cell: ({ updatedAt }) => time(updatedAt) },
     ],
-    empty: texts.noEnded,
+    empty: emptyHint(view, texts.noEnded),
   });
 
 const accountTable = (rows: readonly Account[], view: View) =>
@@ -151,7 +152,7 @@ const accountTable = (rows: readonly Account[], view: View) =>
       { label: texts.number, kind: 'hash', cell: ({ accountNumber }) => copyable(accountNumber, view) },
       { label: texts.accountCurrency, cell: ({ currency, country }) => `${currency}, ${country}` },
     ],
-    empty: texts.noAccounts,
+    empty: emptyHint(view, texts.noAccounts),
   });
 
 /** Asks for amount, account and text, shows what is left of the balance, and takes it only then. */

@@ -10,6 +10,7 @@ import { time } from '../format.js';
 import { texts } from '../messages/customers.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 import { customerFields, stateOf, type Customer } from './customer-parts.js';
@@ -60,7 +61,12 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         { label: texts.state, kind: 'status', cell: stateOf },
         { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
-      empty: texts.noCustomers,
+      empty: emptyHint(view, texts.noCustomers, {
+        text: texts.newCustomer,
+        page: 'customers',
+        query: { do: 'create' },
+        permission: 'customers.create',
+      }),
     })}`;
 
 async function create(view: View): Promise<void> {

@@ -16,6 +16,7 @@ import { button } from '../ui/button.js';
 import { commands } from '../ui/commands.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 import { replayButton, replayProgress } from './replay-parts.js';
@@ -73,7 +74,8 @@ function render({ webhook, keys, deliveries, pagination }: Data, view: View): Te
         { name: 'type', label: texts.type, options: types.map((one) => [one, one]) },
         { name: 'subjectId', label: texts.record },
       ])}
-      ${replayProgress()} ${deliveryTable(deliveries, view, pagination)}`,
+      ${replayProgress()}
+      ${deliveryTable(deliveries, view, pagination, emptyHint(view, texts.noDeliveries, { text: texts.toPayments, page: 'payments' }))}`,
       isFiltered
         ? replayButton(filter, pagination?.total ?? 0, view)
         : button(view, {

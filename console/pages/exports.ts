@@ -13,6 +13,7 @@ import { button } from '../ui/button.js';
 import { copyable, short } from '../ui/copy.js';
 import { saveCsv } from '../ui/csv.js';
 import { details, section } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
 import { sendFromWallet, tellLeftOut, type Export, type File } from './send-parts.js';
@@ -48,7 +49,7 @@ const render = ({ waiting, exports, unexplained, psbts: made }: Data, view: View
             { label: texts.count, kind: 'money', cell: ({ count }) => count },
             { label: texts.actions, kind: 'actions', cell: (one) => exportAction(one, view) },
           ],
-          empty: texts.nothingWaits,
+          empty: emptyHint(view, texts.nothingWaits, { text: texts.toMoney, page: 'money' }),
         })}`,
     )}
     ${unexplained.length > 0 ? outflowSection(unexplained, view) : nothing}

@@ -11,6 +11,7 @@ import { texts } from '../messages/links.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 import { linkFields, priceOf, settingsOf, stateOf, type Link } from './link-parts.js';
@@ -69,7 +70,12 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         { label: texts.address, kind: 'hash', cell: ({ url }) => copyable(url, view) },
         { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
-      empty: texts.noLinks,
+      empty: emptyHint(view, texts.noLinks, {
+        text: texts.newLink,
+        page: 'links',
+        query: { do: 'create' },
+        permission: 'links.create',
+      }),
     })}`;
 
 async function create(view: View): Promise<void> {
@@ -80,4 +86,4 @@ async function create(view: View): Promise<void> {
   if (made) view.go(view.link('link', made.data.id));
 }
 
-export default page<Data>({ title: () => texts.links, load, render });
+export default page<Data>({ title: () => texts.links, load, render, actions: { create } });

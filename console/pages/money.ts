@@ -10,12 +10,14 @@ import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { payouts } from '../../src/contract/payouts.js';
 import { transfers } from '../../src/contract/transfers.js';
 import { amount, time } from '../format.js';
+import { common } from '../messages/common.js';
 import { texts } from '../messages/money.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { blocks, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { sumOfDecimals } from '../sum.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 import { sumOf, tones, type Transfer } from './transfer-parts.js';
@@ -83,7 +85,7 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
   return section(
     texts.balances,
     held.length === 0
-      ? html`<p>${texts.nothing}</p>`
+      ? emptyHint(view, texts.nothing, { text: texts.toPayments, page: 'payments' })
       : html`${table<Balance>({
             label: texts.balances,
             rows: held,
@@ -157,7 +159,7 @@ function totalView(held: readonly Balance[]): TemplateResult | typeof nothing {
   const rates = valued.flatMap(({ coin, currency, rate, rateAgeSeconds }) =>
     rate === null || rateAgeSeconds === null || coin === currency
       ? []
-      : [texts.rateOf(coin, amount(rate, currency), texts.age(rateAgeSeconds))],
+      : [texts.rateOf(coin, amount(rate, currency), common.age(rateAgeSeconds))],
   );
   return html`<p class="worth">
     <b
@@ -191,7 +193,12 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
         { label: texts.network, cell: ({ walletNetwork }) => walletNetwork ?? '–' },
         { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
-      empty: texts.noTransfers,
+      empty: emptyHint(view, texts.noTransfers, {
+        text: texts.create,
+        page: 'money',
+        query: { do: 'create' },
+        permission: 'transfers.create',
+      }),
     })}`,
     html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
         ...{ text: texts.create, permission: 'transfers.create', isGuarded: true, kind: 'main' },
@@ -265,7 +272,7 @@ const payoutTable = (rows: readonly Payout[], view: View) =>
       },
       { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
     ],
-    empty: texts.noPayouts,
+    empty: emptyHint(view, texts.noPayouts, { text: texts.bankPayouts, page: 'banks' }),
   });
 
 export default page<Data>({ title: () => texts.title, load, render, actions: { create }, everyMs: 15_000 });

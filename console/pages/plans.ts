@@ -11,6 +11,7 @@ import { texts } from '../messages/customers.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { tag } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { table } from '../ui/table.js';
 
 type Plan = ParsedData<typeof paymentPlans.list>[number];
@@ -50,7 +51,12 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
           cell: ({ isActive }) => (isActive ? tag(texts.active, 'good') : tag(texts.inactive)),
         },
       ],
-      empty: texts.noPlans,
+      empty: emptyHint(view, texts.noPlans, {
+        text: texts.newPlan,
+        page: 'plans',
+        query: { do: 'create' },
+        permission: 'paymentPlans.create',
+      }),
     })}`;
 
 async function create(view: View): Promise<void> {

@@ -3,9 +3,10 @@
  *
  * @place {"order": 40, "label": "Refunds", "permission": "refunds.list"}
  */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { texts } from '../messages/refunds.js';
 import { page, type View } from '../page.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { loadRefunds, refundTable, type RefundPage } from './refund-parts.js';
 
@@ -21,7 +22,10 @@ const render = (data: RefundPage, view: View): TemplateResult =>
   html`<div class="bar">
       ${filterBar(view, [{ name: 'status', label: texts.filter, options: Object.entries(texts.statuses) }])}
     </div>
-    ${refundTable({ ...data, view, empty: html`<p>${texts.empty}</p>` })}
-    <p class="under"><small>${texts.policy}</small></p>`;
+    ${refundTable({ ...data, view, empty: emptyHint(view, texts.empty, { text: texts.toPayments, page: 'payments' }) })}
+    <p class="under">
+      <small>${texts.policy}</small>
+      ${view.sees('limits') ? html`<a href=${view.link('limits')}>${texts.policyLink}</a>` : nothing}
+    </p>`;
 
 export default page<RefundPage>({ title: () => texts.title, load, render, everyMs: 10_000 });

@@ -6,6 +6,7 @@
 import { html, type TemplateResult } from 'lit';
 import { texts } from '../messages/customers.js';
 import { page, type View } from '../page.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { loadSubscriptions, subscriptionTable, type Subscriptions } from './subscription-parts.js';
 
@@ -34,8 +35,7 @@ const render = (data: Subscriptions, view: View): TemplateResult =>
       data,
       'all',
       view,
-      html`<p>${texts.noSubscribers}</p>
-        <a class="button" href=${view.link('plans')}>${texts.plans}</a>`,
+      emptyHint(view, texts.noSubscribers, { text: texts.toPlans, page: 'plans' }),
     )}`;
 
 export default page<Subscriptions>({ title: () => texts.subscribers, load, render });

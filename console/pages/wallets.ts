@@ -12,6 +12,7 @@ import { common } from '../messages/common.js';
 import { texts } from '../messages/customers.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 
@@ -52,7 +53,12 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         { label: texts.network, cell: ({ addresses }) => addresses.map(({ network }) => network).join(', ') },
         { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
-      empty: texts.noWallets,
+      empty: emptyHint(view, texts.noWallets, {
+        text: texts.newWallet,
+        page: 'wallets',
+        query: { do: 'create' },
+        permission: 'wallets.create',
+      }),
     })}`;
 
 async function create(view: View): Promise<void> {

@@ -8,6 +8,7 @@ import { texts as delivery } from '../messages/developers.js';
 import { texts } from '../messages/payments.js';
 import type { View } from '../page.js';
 import { tag } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { table } from '../ui/table.js';
 
 export type Delivery = ParsedData<typeof webhooks.list>[number];
@@ -18,6 +19,7 @@ export function deliveryTable(
   rows: readonly Delivery[],
   view: View,
   pagination?: Pagination,
+  empty = emptyHint(view, texts.noWebhooks, { text: texts.toDevelopers, page: 'developers' }),
 ): TemplateResult {
   return table({
     label: texts.webhooks,
@@ -34,7 +36,7 @@ export function deliveryTable(
       { label: texts.time, kind: 'time', cell: (one) => time(one.createdAt) },
       { label: common.actions, kind: 'actions', cell: (one) => again(one, view) },
     ],
-    empty: texts.noWebhooks,
+    empty,
   });
 }
 

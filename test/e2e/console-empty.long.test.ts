@@ -1,0 +1,103 @@
+/** A shop on its first day: each list says what will be there, and leads to the step before. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { misfitsOn } from './fitting.js';
+import { signInAs } from './staff.js';
+import { inspect, useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-empty-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const go = async (page: Page, path: string) => {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.locator('main h1').waitFor();
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+};
+
+/** By page: a part of each list's sentence, and the link or the button below it. */
+const lists: Readonly<Record<string, readonly (readonly [sentence: string, step: string | null])[]>> = {
+  payments: [['No payments yet.', null]],
+  refunds: [['No refunds.', 'To the payments']],
+  money: [
+    ['No money yet.', 'To the payments'],
+    ['No transfers yet.', 'New transfer'],
+    ['No payouts yet.', 'Bank payouts'],
+  ],
+  exports: [['Nothing waits.', 'To the transfers']],
+  banks: [
+    ['Nothing waits for the bank.', null],
+    ['No payout to a bank has ended yet.', null],
+    ['No bank account yet.', null],
+  ],
+  links: [['No payment links yet.', 'New payment link']],
+  customers: [['No customers yet.', 'New customer']],
+  plans: [['No plans yet.', 'New plan']],
+  subscribers: [['No subscribers yet.', 'To the plans']],
+  wallets: [['No wallets yet.', 'New wallet']],
+  developers: [['Nothing was sent yet.', 'To the payments']],
+};
+
+test('each list of an empty shop says in one sentence or two what comes there, and leads to the next step', async () => {
+  const page = await signInAs('owner', stage, env());
+  await page.getByText('Nothing waits for you. Money that came short, late or twice').waitFor();
+  for (const [path, expected] of Object.entries(lists)) {
+    await go(page, path);
+    for (const [sentence, step] of expected) {
+      const hint = page.locator('main p', { hasText: sentence });
+      expect((await hint.innerText()).length, sentence).toBeGreaterThan(sentence.length + 15);
+      if (step === null) continue;
+      const link = hint.locator('xpath=following-sibling::a[1]');
+      expect(await link.innerText(), `${path}: ${sentence}`).toContain(step);
+      const href = await link.getAttribute('href');
+      await link.click();
+      await page.waitForURL((url) => url.pathname === new URL(href ?? '', url).pathname);
+      // A form, or a page.
+      if (href?.includes('do=create') === true) await page.getByRole('dialog').waitFor();
+      await go(page, path);
+    }
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await misfitsOn(page), `${path} at ${width}`).toEqual([]);
+    }
+    await inspect(page, `console-empty-${path}`);
+  }
+});
+
+test('filters without a match say so, and are cleared by one press', async () => {
+  const page = await signInAs('owner', stage, env());
+  const filters = {
+    refunds: 'status=paid',
+    links: 'state=off',
+    subscribers: 'state=ended',
+    audit: 'action=key.revoked',
+    developers: 'status=failed',
+    payments: 'days=last-month',
+  };
+  for (const [path, query] of Object.entries(filters)) {
+    await go(page, `${path}?${query}`);
+    await page.getByText('Nothing matches these filters.').first().waitFor();
+    await page.getByRole('link', { name: 'Clear the filters' }).first().click();
+    await page.waitForURL((url) => url.search === '');
+    await page.waitForFunction(() => !document.querySelector('main .wait'));
+    await expect.poll(() => page.getByText('Nothing matches these filters.').count()).toBe(0);
+  }
+});
+
+test('somebody who may not make a record is not led to its form', async () => {
+  const page = await signInAs('accountant', stage, env());
+  for (const path of ['links', 'customers', 'plans', 'wallets']) {
+    await go(page, path);
+    await page.locator('main .empty p').first().waitFor();
+    expect(await page.locator('main .empty a').count(), path).toBe(0);
+  }
+});
