@@ -54,7 +54,7 @@ export const texts = pick({
     ownHint: 'One on each line, at most five. A * at the end: it must be filled in.',
     asks: 'Asks for',
     end: 'Sells until',
-    endHint: 'The end of this day, in UTC.',
+    endHint: (zone: string) => `The end of this day in ${zone}.`,
     successText: 'Text after payment',
     redirect: 'Goes to after payment',
     redirectHint: 'On one of your redirect origins.',

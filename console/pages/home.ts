@@ -85,9 +85,13 @@ function passkeyOffer(view: View): TemplateResult | typeof nothing {
 
 function attentionView({ code, count, list }: Attention, view: View): TemplateResult {
   const text = texts.attentionOf[code](count);
-  const name = list && pageOf[list.path];
+  const name = list
+    ? pageOf[list.path]
+    : code === 'books_differ' && view.sees('checks')
+      ? 'checks'
+      : undefined;
   if (!name) return html`${text} <small>${texts.operator}</small>`;
-  return html`<a href=${view.link(name, undefined, list.query)}>${text}</a>`;
+  return html`<a href=${view.link(name, undefined, list?.query)}>${text}</a>`;
 }
 
 const mineView = (mine: Mine, view: View) =>

@@ -5,6 +5,7 @@ import { amount } from '../format.js';
 import { texts } from '../messages/links.js';
 import { tag } from '../ui/details.js';
 import type { Field } from '../ui/field.js';
+import { addDays, dayOf, shopZone, startOfDay } from '../zone.js';
 
 export type Link = ParsedData<typeof links.retrieve>;
 type Values = Readonly<Record<string, string>>;
@@ -27,6 +28,18 @@ const isKnown = (name: string) => known.some((one) => one === name);
 
 const text = (value: number | string | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
+
+const dayShown = (time: string | null | undefined) => (time ? dayOf(Date.parse(time)) : '');
+
+/** The last moment of a day of the shop. */
+const endOf = (day: string | undefined) =>
+  day === undefined ? undefined : new Date(startOfDay(addDays(day, 1)) - 1).toISOString();
+
+/** A time that the API gave stays exact while its day does: undefined then. Null: none any more. */
+export function changedEnd(chosen: string | undefined, before: string | null): string | null | undefined {
+  if (chosen === undefined) return null;
+  return before !== null && dayShown(chosen) === dayShown(before) ? undefined : chosen;
+}
 
 /** @param link to change; a new one if it is undefined */
 export function linkFields(link?: Link): readonly Field[] {
@@ -66,7 +79,13 @@ export function linkFields(link?: Link): readonly Field[] {
       ...{ name: 'lines', label: texts.lines, hint: texts.linesHint, isLong: true },
       value: (link?.lines ?? []).map((one) => `${one.name}; ${one.quantity}; ${one.amount}`).join('\n'),
     },
-    { name: 'dueAt', label: texts.due, type: 'date', value: text(link?.dueAt?.slice(0, 10)) },
+    {
+      name: 'dueAt',
+      label: texts.due,
+      hint: texts.endHint(shopZone()),
+      type: 'date',
+      value: dayShown(link?.dueAt),
+    },
     { name: 'customerEmail', label: texts.customer, type: 'email', hint: texts.customerHint },
     ...known.map(asks),
     {
@@ -74,8 +93,8 @@ export function linkFields(link?: Link): readonly Field[] {
       value: own.map(({ label, isRequired }) => label + (isRequired ? ' *' : '')).join('\n'),
     },
     {
-      ...{ name: 'expiresAt', label: texts.end, hint: texts.endHint, type: 'date' },
-      value: text(link?.expiresAt?.slice(0, 10)),
+      ...{ name: 'expiresAt', label: texts.end, hint: texts.endHint(shopZone()), type: 'date' },
+      value: dayShown(link?.expiresAt),
     },
     { name: 'successText', label: texts.successText, isLong: true, value: text(link?.successText) },
     { ...redirect, type: 'url', value: text(link?.redirectUrl) },
@@ -113,10 +132,10 @@ export function settingsOf(values: Values, before: readonly Link['fields'][numbe
     // An invoice is paid once, whatever was chosen.
     uses: lines.length > 0 ? undefined : given('uses') === 'single' ? ('single' as const) : ('many' as const),
     lines,
-    dueAt: optional('dueAt'),
+    dueAt: endOf(optional('dueAt')),
     customerEmail: optional('customerEmail'),
     fields: [...asked, ...own],
-    expiresAt: optional('expiresAt'),
+    expiresAt: endOf(optional('expiresAt')),
     successText: given('successText'),
     redirectUrl: given('redirectUrl'),
   };

@@ -12,7 +12,7 @@ import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable, outside } from '../ui/copy.js';
 import { details, section } from '../ui/details.js';
-import { linkFields, priceOf, settingsOf, stateOf, type Link } from './link-parts.js';
+import { changedEnd, linkFields, priceOf, settingsOf, stateOf, type Link } from './link-parts.js';
 
 const load = async ({ api, id, signal }: View): Promise<Link> =>
   (await api(links.retrieve, { params: { link_id: id } }, signal)).data;
@@ -98,9 +98,8 @@ async function change(one: Link, view: View): Promise<void> {
     minAmount: settings.minAmount ?? null,
     maxAmount: settings.maxAmount ?? null,
     stock: settings.stock ?? null,
-    // A time that the API gave stays exact while its day does.
-    dueAt: settings.dueAt === one.dueAt?.slice(0, 10) ? undefined : (settings.dueAt ?? null),
-    expiresAt: settings.expiresAt === one.expiresAt?.slice(0, 10) ? undefined : (settings.expiresAt ?? null),
+    dueAt: changedEnd(settings.dueAt, one.dueAt),
+    expiresAt: changedEnd(settings.expiresAt, one.expiresAt),
   };
   await view.act(() => view.api(links.update, { params: { link_id: one.id }, body }), texts.saved);
 }

@@ -133,6 +133,34 @@ test('the audit log and the books have the same periods', async () => {
   expect(await page.getByLabel('Time zone').inputValue()).toBe('UTC');
 });
 
+test('an invoice is due at the end of a day of the shop, for its staff and for its payer', async () => {
+  const page = await signIn();
+  await go(page, 'links');
+  await page.getByRole('button', { name: 'New payment link…' }).click();
+  const dialog = page.getByRole('dialog');
+  const fill = (name: string, value: string) => dialog.locator(`[name=${name}]`).fill(value);
+  await fill('title', 'Invoice of Kolkata');
+  await fill('lines', 'Lamp; 1; 12');
+  await fill('dueAt', '2999-12-30');
+  await fill('expiresAt', '2999-12-31');
+  expect(await dialog.getByText(`The end of this day in ${zone}.`).count()).toBe(2);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Invoice of Kolkata', level: 1 }).waitFor();
+  const read = async () => {
+    const { data } = await stage.merchant.links.list({});
+    return data.find(({ title }) => title === 'Invoice of Kolkata');
+  };
+  const made = { dueAt: '2999-12-30T18:29:59.999Z', expiresAt: '2999-12-31T18:29:59.999Z' };
+  expect(await read()).toMatchObject(made);
+  await page.getByRole('button', { name: 'Change…' }).click();
+  expect(await dialog.locator('[name=dueAt]').inputValue()).toBe('2999-12-30');
+  await fill('expiresAt', '');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect.poll(read).toMatchObject({ ...made, expiresAt: null });
+  const answer = await fetch(`${stage.server.url}/l/${(await read())?.slug ?? ''}`);
+  expect(await answer.text()).toMatch(/Due by [^<]*30[^<]*2999[^<]* Asia\/Kolkata/);
+});
+
 test('periods fit on every width, in light and dark', async () => {
   const page = await signIn();
   const found = new Set<string>();

@@ -54,6 +54,18 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect(found).toMatchObject({ baseAmount: 100, status: 'success', linkId: invoice.id });
   });
 
+  it('Its page names the zone of the shop, in which its day ends', async () => {
+    const choose = (timeZone: string) =>
+      server.database.write((transaction) =>
+        server.app.merchants.update(transaction, server.bootstrapped.merchantId, { timeZone }),
+      );
+    await choose('Pacific/Kiritimati');
+    const { slug } = await create({ dueAt: '2999-12-31T09:59:59Z' });
+    const { text } = await openLink(server, slug);
+    expect(text).toMatch(/Due by [^<]*31[^<]*11:59[^<]* Pacific\/Kiritimati/);
+    await choose('UTC');
+  });
+
   it('It is overdue after its day, and can be paid then', async () => {
     const invoice = await create({ dueAt: '2020-01-31' });
     expect(invoice.invoiceStatus).toBe('overdue');

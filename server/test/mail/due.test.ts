@@ -23,6 +23,9 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
     server = await startServer({ engine, env });
     merchant = openMerchant(server);
+    await server.database.write((transaction) =>
+      server.app.merchants.update(transaction, scope().merchantId, { timeZone: 'Pacific/Kiritimati' }),
+    );
     if (engine.name === 'PostgreSQL')
       other = await startServer({ engine, env, databaseUrl: server.databaseUrl });
     await choose(['reminder', 'overdue', 'due']);
@@ -88,8 +91,9 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     await remindAndSend();
     const [before, ...more] = lettersTo('eve@example.com');
     expect(more).toEqual([]);
+    // The day of the shop, which is 14 hours ahead.
     expect(before?.subject).toBe(
-      `[test] Your invoice from Nightjar Lanterns is due on ${made.dueAt?.slice(0, 10)}`,
+      `[test] Your invoice from Nightjar Lanterns is due on ${new Date(Date.parse(made.dueAt ?? '') + 14 * 3_600_000).toISOString().slice(0, 10)}`,
     );
     expect(before?.text).toContain('91.00 USD is due on');
     expect(before?.text).toContain('Invoice 2026-17');

@@ -34,6 +34,8 @@ interface Found {
   readonly closed: Closed | undefined;
   readonly shop: string;
   readonly logo: string;
+  /** Its days end by the clocks there. */
+  readonly zone: string;
 }
 
 export function linkPages(core: Core, sales: Sales): Router {
@@ -51,7 +53,8 @@ export function linkPages(core: Core, sales: Sales): Router {
     const found = await sales.find(slug);
     if (!found) return undefined;
     const merchant = await merchants.settings(database.reader, found.link.merchant_id);
-    return { ...found, shop: merchant.business_name, logo: merchant.logo };
+    const { business_name: shop, logo, time_zone: zone } = merchant;
+    return { ...found, shop, logo, zone: zone ?? 'UTC' };
   }
 
   const addressOf = (slug: string, request: Request, rest = '') => {
@@ -224,16 +227,18 @@ export function linkPages(core: Core, sales: Sales): Router {
 }
 
 function heading(
-  { link, shop, logo }: Found,
+  { link, shop, logo, zone }: Found,
   locale: PageLocale,
   { currencies, clock, publicUrl }: Pick<Core, 'currencies' | 'clock' | 'publicUrl'>,
 ): Html {
   const texts = locale.texts.link;
   const dates = new Intl.DateTimeFormat(locale.tag, {
-    ...{ dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC', numberingSystem: 'latn' },
+    ...{ dateStyle: 'medium', timeStyle: 'short', timeZone: zone, numberingSystem: 'latn' },
   });
   const at = (text: string, time: number | null) =>
-    time === null ? '' : html`<p class="until">${text.replace('{time}', `${dates.format(time)} UTC`)}</p>`;
+    time === null
+      ? ''
+      : html`<p class="until">${text.replace('{time}', `${dates.format(time)} ${zone}`)}</p>`;
   const isOverdue = link.due_at !== null && clock.now(scopeOf(link)) > link.due_at;
   const currency = currencies.known(link.base_currency);
   return html`<p class="shop">

@@ -2,6 +2,7 @@
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
 import type { OpenInvoice } from '../../core/hooks.js';
+import { dayOf } from '../../core/merchants/time-zone.js';
 import type { Scope } from '../../core/shared/scope.js';
 import { composeForInvoice, shortened, type Message } from './compose.js';
 import type { MailStore } from './store.js';
@@ -16,7 +17,7 @@ const newsOf = (kind: string, id: string, dueAt: number) => [kind, id, dueAt].jo
 
 /** @param rowOf a new message of a scope */
 export function createInvoiceMail(core: Core, store: MailStore, rowOf: (scope: Scope) => MailRow) {
-  const { hooks, customers, database } = core;
+  const { hooks, customers, database, merchants } = core;
   return {
     async add(transaction: Transaction, { merchantId, mode, id, customerId, dueAt, isOverdue }: OpenInvoice) {
       const kind = isOverdue ? 'overdue' : 'reminder';
@@ -28,7 +29,7 @@ export function createInvoiceMail(core: Core, store: MailStore, rowOf: (scope: S
 
     /** The message as it is now, and its receiver; why it is not sent any more. */
     async letter(
-      { kind, about, once, customer_id: customerId, mode }: MailTable,
+      { kind, about, once, customer_id: customerId, merchant_id: merchantId, mode }: MailTable,
       {
         shop,
         offUrl,
@@ -43,9 +44,10 @@ export function createInvoiceMail(core: Core, store: MailStore, rowOf: (scope: S
       if (await store.isRefused(database.reader, customerId))
         return { dropped: 'The payer wants no messages' };
       const { email: to } = await customers.payer(database.reader, customerId);
+      const { time_zone: zone } = await merchants.settings(database.reader, merchantId);
       const values = {
         ...{ shop: shortened(shop), title: shortened(invoice.title), amount: invoice.amount },
-        ...{ date: new Date(invoice.dueAt).toISOString().slice(0, 10), origin: new URL(publicUrl).host },
+        ...{ date: dayOf(zone ?? 'UTC', invoice.dueAt), origin: new URL(publicUrl).host },
       };
       const facts = { language, mode, offUrl, values, url: invoice.url };
       return { ...composeForInvoice({ ...facts, kind: kind === 'overdue' ? kind : 'reminder' }), to };
