@@ -30,7 +30,8 @@ function render(shop: Shop, view: View): TemplateResult {
         ])}
         <h3>${common.commandLine}</h3>
         ${commands(view, [
-          [texts.policyCommand, `merchants update ${merchant.id} --daily-limit USDT=1000`],
+          [texts.feeCommand, `merchants update ${merchant.id} --fee-basis-points ${shop.feeBasisPoints}`],
+          [texts.limitCommand, `merchants update ${merchant.id} --daily-limit USDT=1000`],
           [texts.keysCommand, `deposit-keys list --merchant ${merchant.id}`],
         ])}`,
     )}
