@@ -101,7 +101,7 @@ function checkout(placed: PlacedOrder, config: Config, look: Look, isPlayed: boo
 
 /** The order. A change makes another order, because its price differs. */
 export function orderView(
-  { config, placed, isBusy }: Model,
+  { config, placed, payment, isBusy }: Model,
   { order }: ShopActions,
 ): TemplateResult | typeof nothing {
   if (!config || !placed) return nothing;
@@ -140,9 +140,19 @@ export function orderView(
     </div>
     <p class="links">
       <span>Order ${reference}</span>
-      <button class="quiet" type="button" ?disabled=${isBusy} @click=${() => order(quantity, baseCurrency)}>
-        New order
-      </button>
+      ${
+        // Until its payment has started, an order is new.
+        payment || placed.paymentId
+          ? html`<button
+              class="quiet"
+              type="button"
+              ?disabled=${isBusy}
+              @click=${() => order(quantity, baseCurrency)}
+            >
+              New order
+            </button>`
+          : nothing
+      }
     </p>
   </form>`;
 }

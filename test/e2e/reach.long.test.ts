@@ -146,6 +146,30 @@ test(
   },
 );
 
+test('from the demo shop’s address to the first payment, the keyboard takes six Tabs at most', async () => {
+  const page = await stage.page();
+  await page.goto(stage.server.url);
+  const checkout = checkoutOn(page);
+  await checkout.reach('idle');
+  let tabs = 0;
+  const tabUntil = async (isThere: (name: string) => boolean) => {
+    do {
+      await page.keyboard.press('Tab');
+      tabs += 1;
+      expect(tabs, 'Tabs so far').toBeLessThanOrEqual(6);
+    } while (!isThere((await focusOn(page)).name));
+  };
+  await tabUntil((name) => name.startsWith('Pay '));
+  await page.keyboard.press('Enter');
+  await checkout.reach('choosing-currency');
+  await tabUntil((name) => name.startsWith('Tether USD'));
+  await page.keyboard.press('Enter');
+  await checkout.reach('choosing-network');
+  await page.keyboard.press('Enter');
+  await checkout.reach('awaiting-funds');
+  console.log(`${tabs} Tabs to the first payment`);
+});
+
 /** Elements that are wider than the page, or cannot be scrolled into view, by their text. */
 function outOfReach(page: Page): Promise<string[]> {
   return page.evaluate(() => {
