@@ -4,7 +4,8 @@ import type { BigNumberInput } from '@medusajs/framework/types';
 import { z } from '@medusajs/framework/zod';
 import { ApiError } from 'crypto-checkout/client';
 import type { Session } from './session.js';
-import type { Shop, Transaction } from './shop.js';
+import type { Transaction } from './answer.js';
+import type { Shop } from './shop.js';
 
 const madeSchema = z.object({
   /** The id of Medusa's refund. */

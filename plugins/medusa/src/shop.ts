@@ -7,19 +7,9 @@ import {
   type MerchantClient,
   type Verification,
 } from 'crypto-checkout/client';
+import type { Answer, Transaction } from './answer.js';
 import { modeOf, type Options } from './options.js';
 import type { Session } from './session.js';
-
-export type Transaction = Awaited<ReturnType<MerchantClient['transactions']['verify']>>['data'];
-
-/** The API's answer about a session, as of now. */
-export interface Answer {
-  /** The payment that pays, or otherwise the session's own. */
-  readonly transaction: Transaction;
-  readonly verification: Verification;
-  /** Further payments of the session that are paid too: they have to go back. */
-  readonly paidAgain: readonly Transaction[];
-}
 
 export class Shop {
   readonly client: MerchantClient;

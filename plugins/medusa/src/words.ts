@@ -1,5 +1,5 @@
 /** Sentences about a payment, for its order and for the admin's notifications. */
-import type { Answer, Transaction } from './shop.js';
+import type { Answer, Transaction } from './answer.js';
 
 type Refund = NonNullable<Transaction['refunds']>[number];
 

@@ -1,5 +1,5 @@
 /** GraphQL of the plugin: the storefront's payment, and the refund of an excess for the shop's staff. */
-import { Args, Mutation, Resolver } from '@nestjs/graphql';
+import { Args, Mutation, Query, Resolver } from '@nestjs/graphql';
 import {
   ActiveOrderService,
   Allow,
@@ -58,6 +58,19 @@ export const adminSchema = gql`
     url: String!
     amount: Money!
     currencyCode: CurrencyCode!
+  }
+  type CryptoOrderPayment {
+    paymentId: String!
+    "Its state in words"
+    payment: String!
+    "Its refunds in words; empty without any"
+    refunds: String!
+    "Its page in the console"
+    console: String!
+  }
+  extend type Query {
+    "The crypto payments of an order, newest first, as the crypto-checkout server knows them now"
+    cryptoPayments(orderId: ID!): [CryptoOrderPayment!]!
   }
   extend type Mutation {
     "A payment of what is due, such as after a paid order was made dearer"
@@ -119,6 +132,14 @@ export class AdminResolver {
     private readonly payments: CryptoPayments,
     private readonly refunds: CryptoRefunds,
   ) {}
+
+  @Query()
+  @Allow(Permission.ReadOrder)
+  async cryptoPayments(@Ctx() ctx: RequestContext, @Args() args: { orderId: ID }) {
+    // Null for an order of another channel.
+    const order = await this.orders.findOne(ctx, args.orderId);
+    return order ? this.payments.describe(order.id) : [];
+  }
 
   @Mutation()
   @Allow(Permission.UpdateOrder)

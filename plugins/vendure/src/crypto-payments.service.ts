@@ -9,6 +9,7 @@ import {
   UserInputError,
   type ID,
   type Order,
+  type OrderState,
   type Payment,
   type RequestContext,
   type SettlePaymentErrorResult,
@@ -19,10 +20,11 @@ import { fromUnits } from 'crypto-checkout/contract';
 import { MoreThan, Not, type FindOptionsWhere } from 'typeorm';
 import { Accounts, consoleUrl, type Account } from './accounts.service.js';
 import { CryptoPayment } from './crypto-payment.entity.js';
-import { notesOf, type Transaction } from './notes.js';
+import { notesOf, testMark, type Transaction } from './notes.js';
 import { OrderNotes } from './order-notes.service.js';
-import { amountDue, notReadyReason } from './order-rules.js';
+import { amountDue, deliveryState, notReadyReason } from './order-rules.js';
 import { VerifiedPayment } from './verified-payment.js';
+import { paymentWords, refundWords } from './words.js';
 
 export const loggerContext = 'CryptoCheckout';
 
@@ -30,8 +32,18 @@ export const loggerContext = 'CryptoCheckout';
 const lateMs = 3 * 24 * 60 * 60 * 1000;
 /** Payments of each kind that are asked about in one run of the scheduled task. */
 const atOnce = 200;
+/** Payments of an order that its page shows. */
+const describedAtOnce = 10;
 /** An order has few references, unless the shop's database was restored from an old copy. */
 const maxTries = 20;
+
+/** A payment of an order in words, for its page in the dashboard. */
+export interface Described {
+  readonly paymentId: string;
+  readonly payment: string;
+  readonly refunds: string;
+  readonly console: string;
+}
 
 /** The order does not take the money. `isFinal`: it never will. */
 class NotPlaced extends Error {
@@ -133,9 +145,44 @@ export class CryptoPayments {
     return this.connection.rawConnection.getRepository(CryptoPayment).find({ where, order: { id: 'DESC' } });
   }
 
+  /** The payments of an order in words, newest first, each asked for now. */
+  async describe(orderId: ID): Promise<Described[]> {
+    const payments = await this.find({ orderId });
+    return Promise.all(payments.slice(0, describedAtOnce).map((payment) => this.describeOne(payment)));
+  }
+
   async ask(account: Account, checkoutId: string): Promise<Transaction> {
     const reply = await account.client.transactions.verify({ params: { transaction_id: checkoutId } });
     return reply.data;
+  }
+
+  private async describeOne(payment: CryptoPayment): Promise<Described> {
+    const account = await this.accounts.byId(payment.methodId);
+    const paymentId = payment.checkoutId;
+    if (!account) {
+      return { paymentId, payment: 'Its payment method was deleted.', refunds: '', console: '' };
+    }
+    const page = consoleUrl(account, paymentId);
+    try {
+      const transaction = await this.ask(account, paymentId);
+      const verification = this.verify(account, payment, transaction);
+      // Its money is no part of the order.
+      const paidAgain = payment.status === 'spare' ? [transaction] : [];
+      return {
+        paymentId,
+        payment: `${testMark(transaction)}${paymentWords({ transaction, verification, paidAgain })}`,
+        refunds: refundWords(transaction),
+        console: page,
+      };
+    } catch (error) {
+      Logger.error(`Payment ${paymentId} was not described: ${wordsOf(error)}`, loggerContext);
+      return {
+        paymentId,
+        payment: 'The crypto-checkout server did not answer.',
+        refunds: '',
+        console: page,
+      };
+    }
   }
 
   private async chooseAccount(ctx: RequestContext, code: string | undefined): Promise<Account> {
@@ -318,7 +365,7 @@ export class CryptoPayments {
     const rest = amountDue(await this.orderOf(ctx, order.id));
     if (rest <= 0 && order.state === 'ArrangingAdditionalPayment') {
       // Vendure does this itself for every other order.
-      const settled = await this.orders.transitionToState(ctx, order.id, 'PaymentSettled');
+      const settled = await this.orders.transitionToState(ctx, order.id, await this.paidStateOf(ctx, order));
       if (isGraphQlErrorResult(settled)) throw new NotPlaced(settled.transitionError, false);
     }
     const words = (units: number) => `${this.decimal(units)} ${payment.currencyCode}`;
@@ -330,6 +377,19 @@ export class CryptoPayments {
     await this.notes.add(ctx, payment.id, [
       { key: `${payment.checkoutId}:rest`, text: `${difference} ${link}` },
     ]);
+  }
+
+  /** The state of an order whose rest is paid: it may have been shipped before it was made dearer. */
+  private async paidStateOf(ctx: RequestContext, order: Order): Promise<OrderState> {
+    // Vendure's own rules read the state of a line's fulfillment.
+    const fulfilled = await this.orders.findOne(ctx, order.id, [
+      'lines',
+      'fulfillments',
+      'fulfillments.lines',
+      'fulfillments.lines.fulfillment',
+    ]);
+    const state = fulfilled && deliveryState(fulfilled);
+    return state && this.orders.getNextOrderStates(order).includes(state) ? state : 'PaymentSettled';
   }
 
   /** An amount of Vendure's as a decimal: 2450 → "24.5". */

@@ -19,14 +19,14 @@ export function notesOf(
   { isOverpaid, failed }: Verification,
   link: string,
 ): Note[] {
-  const { state = '', currency = '', amount = 0, amountSeen = 0, amountReceived = 0, id, mode } = transaction;
+  const { state = '', currency = '', amount = 0, amountSeen = 0, amountReceived = 0, id } = transaction;
   const coins = (value: number) => `${value} ${currency}`;
   const credited = (transaction.credited ?? [])
     .map((credit) => `${credit.amount} ${credit.currency}`)
     .join(' and ');
   const say = (key: string, text: string): Note => ({
     key: `${id}:${key}`,
-    text: `${mode === 'test' ? '[test money] ' : ''}${text} ${link}`,
+    text: `${testMark(transaction)}${text} ${link}`,
   });
   const reversals = transaction.transactionTimeLog.filter(({ code }) => code === 'reversed').length;
   const texts: Readonly<Record<string, () => Note>> = {
@@ -97,6 +97,9 @@ export function notesOf(
   }
   return notes.filter((note) => note !== undefined);
 }
+
+/** Anybody can make a test payment succeed, so no sentence about one looks like one about money. */
+export const testMark = ({ mode }: Transaction) => (mode === 'test' ? '[test money] ' : '');
 
 /** A refund in words, by its status. */
 export function noteOfRefund({ id, status, amount, currency, txHash }: Refund, link: string): Note {

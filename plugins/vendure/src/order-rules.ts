@@ -1,5 +1,12 @@
-/** Rules of an order: its amount due, and if it can be paid. */
-import type { Order } from '@vendure/core';
+/** Rules of an order: its amount due, if it can be paid, and how much of it is delivered. */
+import {
+  orderItemsAreDelivered,
+  orderItemsArePartiallyDelivered,
+  orderItemsArePartiallyShipped,
+  orderItemsAreShipped,
+  type Order,
+  type OrderState,
+} from '@vendure/core';
 
 /** In the smallest unit of the order's currency; below 0 if more was paid than it costs. */
 export function amountDue(order: Order): number {
@@ -17,5 +24,15 @@ export function notReadyReason(order: Order): string | undefined {
   if (!order.customer) return 'The order needs its customer first: setCustomerForOrder';
   if (order.shippingLines.length === 0) return 'The order needs a shipping method first';
   if (amountDue(order) <= 0) return 'Nothing is due';
+  return undefined;
+}
+
+/** By its fulfillments, as Vendure itself decides it; undefined while nothing is on its way. */
+export function deliveryState(order: Order): OrderState | undefined {
+  if (order.fulfillments.length === 0) return undefined;
+  if (orderItemsAreDelivered(order)) return 'Delivered';
+  if (orderItemsArePartiallyDelivered(order)) return 'PartiallyDelivered';
+  if (orderItemsAreShipped(order)) return 'Shipped';
+  if (orderItemsArePartiallyShipped(order)) return 'PartiallyShipped';
   return undefined;
 }

@@ -31,6 +31,8 @@ const askAgain = new ScheduledTask({
   controllers: [WebhookController],
   shopApiExtensions: { schema: shopSchema, resolvers: [ShopResolver] },
   adminApiExtensions: { schema: adminSchema, resolvers: [AdminResolver] },
+  // The dashboard's build reads this text from the compiled file, and compiles the extension with itself.
+  dashboard: '../dashboard/index.tsx',
   configuration(config) {
     config.paymentOptions.paymentMethodHandlers.push(cryptoCheckoutHandler);
     // A refund enters the state that its handler returns, and Vendure lets none enter the one that it begins with.

@@ -21,8 +21,11 @@ export function testLateEvents(stage: Stage): void {
     await stage.payer.reorganize(payment);
     await stage.payer.reach(paymentId, 'reversed');
     await noted(orderCode, /the network removed the transfer of this payment\. Do not deliver the order/);
-    const { state, payments } = await orderOf(orderCode);
+    const { id, state, payments } = await orderOf(orderCode);
     expect({ state, payments: payments.length }).toEqual({ state: 'PaymentSettled', payments: 1 });
+    expect(await stage.admin.shown(id)).toMatchObject([
+      { payment: '[test money] The network removed the transfer. Do not deliver the order.' },
+    ]);
     // The customer pays again, to the same address: the order is not paid twice.
     await stage.payer.send(payment);
     await stage.payer.reach(paymentId, 'settled');
@@ -62,6 +65,9 @@ export function testLateEvents(stage: Stage): void {
     await stage.payer.send(payment);
     await settled(orderCode);
     await noted(orderCode, /paid after its time was up, and was accepted/);
+    expect(await stage.admin.shown((await orderOf(orderCode)).id)).toMatchObject([
+      { payment: '[test money] Paid with 24.5 USDT, after the time to pay.' },
+    ]);
   });
 
   test('an order whose goods are gone while it is paid stays open, and is settled once they are back', async () => {
@@ -92,7 +98,8 @@ export function testLateEvents(stage: Stage): void {
     ).toHaveLength(1);
   });
 
-  const shipped = async (code: string) => {
+  /** Sends the goods of an order, one of each line. Resolves with a function that moves them on. */
+  const fulfill = async (code: string, ...states: readonly string[]) => {
     const { orders } = await stage.admin.query(
       `query ($code: String!) { orders(options: { filter: { code: { eq: $code } } }) { items { id lines { id } } } }`,
       z.object({
@@ -119,12 +126,13 @@ export function testLateEvents(stage: Stage): void {
         },
       },
     );
-    for (const state of ['Shipped', 'Delivered']) {
-      await stage.admin.query(
+    const advance = (state: string) =>
+      stage.admin.query(
         `mutation { transitionFulfillmentToState(id: "${made.id}", state: "${state}") { ... on Fulfillment { id } } }`,
         z.object({ transitionFulfillmentToState: z.object({ id: z.string() }) }),
       );
-    }
+    for (const state of states) await advance(state);
+    return advance;
   };
 
   // vendurehq/vendure#2657: a webhook for a delivered order failed, and came again for ever.
@@ -135,7 +143,7 @@ export function testLateEvents(stage: Stage): void {
     });
     await stage.payer.pay(paymentId);
     await settled(orderCode);
-    await shipped(orderCode);
+    await fulfill(orderCode, 'Shipped', 'Delivered');
     expect((await orderOf(orderCode)).state).toBe('Delivered');
     await stage.keys.client.transactions.resendWebhook({ params: { transaction_id: paymentId } });
     await stage.payer.pay(second.data.payment.id);
@@ -145,42 +153,52 @@ export function testLateEvents(stage: Stage): void {
     expect(stage.shop.log()).not.toContain('OrderPaymentStateError');
   });
 
-  // vendurehq/vendure#3823: a paid order that the staff has made dearer could not be paid by a webhook.
-  test('the staff asks for the rest of an order that it made dearer, and the rest settles it', async () => {
+  const move = (id: string, state: string) =>
+    stage.admin.query(
+      `mutation { moved: transitionOrderToState(id: "${id}", state: "${state}") { ... on Order { id } } }`,
+      z.object({ moved: z.object({ id: z.string() }) }),
+    );
+
+  /** Modifies an order, so that more is due, and leaves it ready for that. */
+  const makeDearer = async (id: string, changes: object) => {
+    await move(id, 'Modifying');
+    await stage.admin.query(
+      `mutation ($input: ModifyOrderInput!) { modifyOrder(input: $input) { ... on Order { id } } }`,
+      z.object({ modifyOrder: z.object({ id: z.string() }) }),
+      { input: { orderId: id, dryRun: false, note: 'As you asked', ...changes } },
+    );
+    await move(id, 'ArrangingAdditionalPayment');
+  };
+
+  const askForRest = async (id: string) => {
+    const { requestCryptoPayment } = await stage.admin.query(
+      `mutation { requestCryptoPayment(orderId: "${id}", methodCode: "crypto") { paymentId url amount currencyCode } }`,
+      z.object({
+        requestCryptoPayment: z.object({ paymentId: z.string(), url: z.string(), amount: z.number() }),
+      }),
+    );
+    return requestCryptoPayment;
+  };
+
+  const paidOrder = async () => {
     const customer = await newCart();
     const { paymentId, orderCode } = await customer.pay('crypto');
     await stage.payer.pay(paymentId);
     await settled(orderCode);
-    const { id } = await orderOf(orderCode);
-    const move = (state: string) =>
-      stage.admin.query(
-        `mutation { moved: transitionOrderToState(id: "${id}", state: "${state}") { ... on Order { id } } }`,
-        z.object({ moved: z.object({ id: z.string() }) }),
-      );
-    await move('Modifying');
-    await stage.admin.query(
-      `mutation ($input: ModifyOrderInput!) { modifyOrder(input: $input) { ... on Order { id } } }`,
-      z.object({ modifyOrder: z.object({ id: z.string() }) }),
-      {
-        input: {
-          ...{ orderId: id, dryRun: false, note: 'A second one, please' },
-          addItems: [{ productVariantId: stage.variantId, quantity: 1 }],
-        },
-      },
-    );
-    await move('ArrangingAdditionalPayment');
-    const ask = () =>
-      stage.admin.query(
-        `mutation { requestCryptoPayment(orderId: "${id}", methodCode: "crypto") { paymentId url amount currencyCode } }`,
-        z.object({
-          requestCryptoPayment: z.object({ paymentId: z.string(), url: z.string(), amount: z.number() }),
-        }),
-      );
-    const { requestCryptoPayment: asked } = await ask();
+    return { customer, paymentId, orderCode, id: (await orderOf(orderCode)).id };
+  };
+
+  const oneMore = () => ({ addItems: [{ productVariantId: stage.variantId, quantity: 1 }] });
+
+  // vendurehq/vendure#3823: a paid order that the staff has made dearer could not be paid by a webhook.
+  test('the staff asks for the rest of an order that it made dearer, and the rest settles it', async () => {
+    const { customer, paymentId, orderCode, id } = await paidOrder();
+    await makeDearer(id, oneMore());
+    const asked = await askForRest(id);
     expect(asked).toMatchObject({ amount: 2450, url: `${stage.checkout.url}/pay/${asked.paymentId}` });
     expect(asked.paymentId).not.toBe(paymentId);
     // Asked again, it is the same one.
-    expect((await ask()).requestCryptoPayment.paymentId).toBe(asked.paymentId);
+    expect((await askForRest(id)).paymentId).toBe(asked.paymentId);
     await stage.payer.pay(asked.paymentId);
     await settled(orderCode);
     const { payments, totalWithTax } = await orderOf(orderCode);
@@ -189,9 +207,35 @@ export function testLateEvents(stage: Stage): void {
       ['Settled', 2450],
       ['Settled', 2450],
     ]);
-    await expect(ask()).rejects.toThrow('The order is paid or closed');
+    await expect(askForRest(id)).rejects.toThrow('The order is paid or closed');
     await expect(
       customer.query(`mutation { requestCryptoPayment(orderId: "${id}") { url } }`, anything),
     ).rejects.toThrow('Cannot query field "requestCryptoPayment"');
+  });
+
+  const giftWrap = {
+    surcharges: [{ description: 'Gift wrap', price: 300, priceIncludesTax: true, taxRate: 0 }],
+  };
+  test.each([
+    { when: 'shipped', sent: ['Shipped'], changes: () => giftWrap, becomes: 'Shipped', then: 'Delivered' },
+    {
+      ...{ when: 'shipped, and got one more', sent: ['Shipped'], changes: oneMore },
+      ...{ becomes: 'PartiallyShipped', then: 'PartiallyDelivered' },
+    },
+    { when: 'packed', sent: [], changes: () => giftWrap, becomes: 'PaymentSettled', then: undefined },
+  ])('an order that was $when is $becomes once its rest is paid', async (row) => {
+    const { orderCode, id } = await paidOrder();
+    const advance = await fulfill(orderCode, ...row.sent);
+    await makeDearer(id, row.changes());
+    const { paymentId, amount } = await askForRest(id);
+    await stage.payer.pay(paymentId);
+    await expect.poll(async () => (await orderOf(orderCode)).state).toBe(row.becomes);
+    const { payments, totalWithTax } = await orderOf(orderCode);
+    expect(totalWithTax).toBe(2450 + amount);
+    expect(payments.map(({ state }) => state)).toEqual(['Settled', 'Settled']);
+    if (row.then === undefined) return;
+    // The parcel arrives, and the order follows it.
+    await advance('Delivered');
+    expect((await orderOf(orderCode)).state).toBe(row.then);
   });
 }

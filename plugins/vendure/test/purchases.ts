@@ -12,6 +12,8 @@ export function testPurchases(stage: Stage): void {
     expect.poll(async () => (await stage.admin.order(code)).state).toBe('PaymentSettled');
   const noted = (code: string, words: RegExp) =>
     expect.poll(async () => notesIn(await stage.admin.order(code)).join('\n')).toMatch(words);
+  /** The block of the order's page in the dashboard. */
+  const shown = async (code: string) => stage.admin.shown((await stage.admin.order(code)).id);
 
   test('an exact payment settles its order by the webhook, and links it to the console', async () => {
     const customer = await newCart();
@@ -29,6 +31,18 @@ export function testPurchases(stage: Stage): void {
       console: `${stage.checkout.url}/console/test/payments/${paymentId}`,
       testMoney: true,
     });
+    expect(await shown(orderCode)).toEqual([
+      {
+        payment: '[test money] Paid with 24.5 USDT.',
+        refunds: '',
+        console: `${stage.checkout.url}/console/test/payments/${paymentId}`,
+      },
+    ]);
+    // Neither the staff of another channel nor a customer reads it.
+    expect(await stage.euro.admin.shown(order.id)).toEqual([]);
+    await expect(
+      customer.query(`{ cryptoPayments(orderId: "${order.id}") { payment } }`, z.object({})),
+    ).rejects.toThrow('Cannot query field "cryptoPayments"');
     await expect(customer.pay('crypto')).rejects.toThrow('There is no active order');
   });
 
@@ -38,6 +52,7 @@ export function testPurchases(stage: Stage): void {
     await stage.payer.send(payment, 10);
     await noted(orderCode, /10 USDT of 24\.5 USDT was sent/);
     expect((await stage.admin.order(orderCode)).payments).toEqual([]);
+    expect(await shown(orderCode)).toMatchObject([{ payment: '[test money] A part came: 10 of 24.5 USDT.' }]);
     await stage.payer.send(payment, 14.5);
     await settled(orderCode);
   });
@@ -49,6 +64,8 @@ export function testPurchases(stage: Stage): void {
     await noted(orderCode, /30 USDT arrived, more than the 24\.5 USDT due/);
     const [payment] = (await stage.admin.order(orderCode)).payments;
     expect(payment?.amount).toBe(2450);
+    const excess = '[test money] Paid with 30 USDT; 24.5 were due. Refund the rest.';
+    expect(await shown(orderCode)).toMatchObject([{ payment: excess, refunds: '' }]);
     const { refundCryptoExcess: refund } = await stage.admin.query(
       `mutation { refundCryptoExcess(paymentId: "${payment?.id ?? ''}") { id amount currency claimUrl } }`,
       z.object({
@@ -98,7 +115,11 @@ export function testPurchases(stage: Stage): void {
     );
     expect(JSON.stringify(orderByCode)).toContain(part.transactionId);
     expect(JSON.stringify(orderByCode)).not.toContain(link.split('#')[1]);
+    expect(await shown(orderCode)).toMatchObject([
+      { refunds: '9.702 USDT wait for the address of the payer.' },
+    ]);
     await stage.payer.claim(link, part.transactionId);
+    expect((await shown(orderCode))[0]?.refunds).toMatch(/^9\.702 USDT were paid back with \S+\.$/);
     const states = async () =>
       (await stage.admin.order(orderCode)).payments[0]?.refunds.map(({ state, total }) => [state, total]);
     await expect.poll(states).toEqual([['Settled', 980]]);
@@ -215,6 +236,10 @@ export function testPurchases(stage: Stage): void {
       /24\.5 USD is paid, and the order does not take it: it is paid already\. Refund it/,
     );
     expect((await stage.admin.order(orderCode)).payments).toHaveLength(1);
+    expect(await shown(orderCode)).toMatchObject([
+      { payment: `[test money] Paid twice. Refund ${data.payment.id}.` },
+      { payment: '[test money] Paid with 24.5 USDT.' },
+    ]);
   });
 
   test('another channel is paid into its own account, in its own currency', async () => {

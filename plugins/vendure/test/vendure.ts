@@ -49,6 +49,8 @@ export interface Admin {
   inChannel(token: string): Promise<Admin>;
   addMethod(method: Method): Promise<string>;
   order(code: string): Promise<AdminOrder>;
+  /** The crypto payments of an order, newest first, as its page in the dashboard shows them. */
+  shown(orderId: string): Promise<{ payment: string; refunds: string; console: string }[]>;
   /** Runs the scheduled task, and waits until it has ended. */
   askAgain(): Promise<void>;
 }
@@ -92,6 +94,18 @@ export async function signIn(url: string, channelToken?: string): Promise<Admin>
       const [order] = orders.items;
       if (!order) throw new Error(`There is no order ${code}`);
       return order;
+    },
+    async shown(orderId) {
+      const { cryptoPayments } = await query(
+        `query ($orderId: ID!) { cryptoPayments(orderId: $orderId) { payment refunds console } }`,
+        z.object({
+          cryptoPayments: z.array(
+            z.object({ payment: z.string(), refunds: z.string(), console: z.string() }),
+          ),
+        }),
+        { orderId },
+      );
+      return cryptoPayments;
     },
     async askAgain() {
       const id = 'crypto-checkout-ask-again';

@@ -35,7 +35,8 @@ import { receive } from '../../event.js';
 import { parseOptions, type ShopOptions } from '../../options.js';
 import { refund } from '../../refund.js';
 import { parseSession, priceOf, sessionIdOf, type Session } from '../../session.js';
-import { Shop, type Answer } from '../../shop.js';
+import type { Answer } from '../../answer.js';
+import { Shop } from '../../shop.js';
 
 const givenData = z.object({
   session_id: z.string(),
