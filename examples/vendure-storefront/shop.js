@@ -149,6 +149,8 @@ async function showPayment() {
   const checkout = document.createElement('crypto-checkout');
   checkout.setAttribute('public-key', payment.publicKey);
   checkout.setAttribute('payment-id', payment.paymentId);
+  // This page is light on every device.
+  checkout.setAttribute('theme', 'light');
   const section = show(
     'Payment',
     paragraph(`Order ${payment.orderCode}: ${money(payment.amount, payment.currencyCode)}`),

@@ -12,7 +12,7 @@ import { z } from '@medusajs/framework/zod';
 import { parseSession, sessionIdOf } from './session.js';
 import type { Answer, Transaction } from './answer.js';
 import type { Shop } from './shop.js';
-import { creditedWords, needsAttention, paymentWords, refundWords } from './words.js';
+import { creditedWords, paymentWords, refundWords } from './words.js';
 
 /**
  * Asks the API about a session, and acts on the answer. Safe to call at any time, any number of times.
@@ -186,4 +186,15 @@ async function notify(
     // A shop may have no provider for the feed, and two events may come at once. The log has it.
     logger.debug(`crypto-checkout: the feed took no notification. ${String(error)}`);
   }
+}
+
+/** True if somebody has to do something about it: the admin gets a notification. */
+function needsAttention({ transaction, verification, paidAgain }: Answer): boolean {
+  if (transaction.state === 'reversed') return true;
+  const isUnpaid = !verification.verified && transaction.status !== 'in progress';
+  const isRefunded = (transaction.refunds ?? []).some(
+    ({ status }) => !['cancelled', 'expired', 'failed'].includes(status),
+  );
+  if (isRefunded) return false;
+  return paidAgain.length > 0 || verification.isOverpaid || (isUnpaid && creditedWords(transaction) !== '');
 }

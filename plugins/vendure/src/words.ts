@@ -1,4 +1,4 @@
-/** Sentences about a payment, for its order and for the admin's notifications. */
+/** Sentences about a payment, for its order. */
 import type { Answer, Transaction } from './answer.js';
 
 type Refund = NonNullable<Transaction['refunds']>[number];
@@ -59,17 +59,6 @@ function stepOf({ status, txHash }: Refund): string {
     default:
       return status satisfies never;
   }
-}
-
-/** True if somebody has to do something about it: the admin gets a notification. */
-export function needsAttention({ transaction, verification, paidAgain }: Answer): boolean {
-  if (transaction.state === 'reversed') return true;
-  const isUnpaid = !verification.verified && transaction.status !== 'in progress';
-  const isRefunded = (transaction.refunds ?? []).some(
-    ({ status }) => !['cancelled', 'expired', 'failed'].includes(status),
-  );
-  if (isRefunded) return false;
-  return paidAgain.length > 0 || verification.isOverpaid || (isUnpaid && creditedWords(transaction) !== '');
 }
 
 /** The money that was credited, in each coin; empty if there is none. */
