@@ -84,6 +84,7 @@ export class CheckoutConsole extends LitElement {
   /** Counts the reads of pages' data, and the last one that has ended. */
   #reading = 0;
   #loaded = 0;
+  #pressed: HTMLElement | undefined;
   #sayTimer: ReturnType<typeof setTimeout> | undefined;
   /** The mode whose numbers were read, and when. */
   #counted: { readonly mode?: Mode; readonly at: number } = { at: 0 };
@@ -174,6 +175,7 @@ export class CheckoutConsole extends LitElement {
   }
 
   protected override updated(): void {
+    this.#focusAgain();
     this.querySelector<HTMLDialogElement>('dialog:not([open])')?.showModal();
     markCuts(this);
   }
@@ -498,7 +500,18 @@ export class CheckoutConsole extends LitElement {
     question?.answer(values);
   }
 
+  /** A button that is disabled while its action runs loses the focus, which a dialog could not give back then. */
+  #focusAgain(): void {
+    const pressed = this.#pressed;
+    if (this.busy > 0 || !pressed) return;
+    this.#pressed = undefined;
+    if (document.activeElement === document.body && pressed.isConnected) pressed.focus();
+  }
+
   async #act<T>(run: () => Promise<T>, done?: string, undo?: () => Promise<unknown>): Promise<T | undefined> {
+    const { activeElement } = document;
+    if (activeElement instanceof HTMLButtonElement && !activeElement.closest('dialog'))
+      this.#pressed = activeElement;
     this.busy += 1;
     try {
       const result = await this.#withFreshSignIn(run);
