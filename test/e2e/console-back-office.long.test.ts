@@ -63,7 +63,7 @@ test('a bank payout is recorded with a preview, sent with the bank’s number, o
   const page = await signInAs('manager', stage, env());
   const before = (await available()) ?? 0;
   await go(page, 'money');
-  await page.getByRole('link', { name: 'Bank payouts' }).click();
+  await page.getByRole('link', { name: 'Bank payouts' }).first().click();
   await page.getByText('No bank account yet').waitFor();
   await press(page, 'New bank account…');
   await fill(page, 'Account holder', 'Ada Example');

@@ -170,7 +170,7 @@ test(
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Title').fill('Invoice 2026-17');
     await dialog.getByLabel('Lines of an invoice').fill('Repair of a lantern; 2; 10.50\nGlass; 1; 4');
-    await dialog.getByLabel('Due', { exact: true }).fill('2999-12-31');
+    await dialog.locator('[name=dueAt]').fill('2999-12-31');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Invoice 2026-17', level: 1 }).waitFor();
     await page.getByText('Not paid yet').waitFor();
