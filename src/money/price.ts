@@ -49,7 +49,7 @@ export function priceText(
   const [whole = '', fraction = ''] = decimal.split('.');
   const digits = whole.replace(/^0+(?=\d)/, '');
   const isGrouped = digits.length >= (style.groupsFrom ?? 4);
-  const grouped = isGrouped ? digits.replace(/\B(?=(\d{3}){1,20}$)/g, group) : digits;
+  const grouped = isGrouped ? digits.replace(/\B(?=(\d{3}){1,10}$)/g, group) : digits;
   const minor = fraction.replace(/0{1,20}$/, '').padEnd(2, '0');
   // A code never touches the number.
   const name = before === '¤' && /[A-Z]$/.test(symbol) ? `${symbol}\u00a0` : symbol;
