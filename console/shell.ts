@@ -473,7 +473,8 @@ export class CheckoutConsole extends LitElement {
   }
 
   #press(event: KeyboardEvent): void {
-    if (this.question) return;
+    // A dialog reports its close in a later task: `question` would still be set for the next key.
+    if (this.querySelector('dialog[open]')) return;
     press(event, this, {
       showKeys: () => void this.#ask(keyboardDialog),
       openPalette: () => void this.#openPalette(),

@@ -89,8 +89,11 @@ test('the palette opens pages and payments, and starts actions', async () => {
   await choose('new pay', 'New payment Action');
   await page.getByRole('heading', { name: 'New payment' }).waitFor();
   expect(page.url()).toMatch(/\/test\/payments$/);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Control+k');
+  // Escape and the next key in one task: the dialog's close event comes after both.
+  await page.evaluate(() => {
+    document.querySelector<HTMLDialogElement>('dialog[open]')?.close();
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+  });
   await palette.waitFor();
   await inspect(page, 'console-palette');
   await page.keyboard.press('ArrowUp');
