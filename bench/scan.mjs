@@ -203,6 +203,8 @@ async function prepare(engine, size, directory, url, stops) {
   const database = await openDatabase(databaseUrl);
   stops.push(() => database.close());
   await fill(database, size);
+  // As a server does at its start. Autovacuum comes by only once a minute.
+  await database.gatherStatistics();
   const watchedAddresses = createWatchedAddresses(database);
   const chain = createEvmChain(
     {

@@ -159,11 +159,10 @@ function pipelinedDriver(pool: PostgresPool, names: StatementNames | undefined):
       connections.set(client, connection);
       return connection;
     },
-    // Waits for the result: behind a BEGIN that failed, each statement would commit separately.
     async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings) {
       const { isolationLevel, accessMode } = settings;
       const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;
-      await connection.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`);
+      connection.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`);
     },
     commitTransaction: (connection: PipelinedConnection) => connection.commit(),
     rollbackTransaction: (connection: PipelinedConnection) => connection.rollback(),
@@ -171,6 +170,8 @@ function pipelinedDriver(pool: PostgresPool, names: StatementNames | undefined):
     destroy: () => pool.end(),
   };
 }
+
+type Statement = Pick<NamedQuery, 'sql' | 'parameters' | 'name'>;
 
 const writeCommands = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
@@ -180,6 +181,10 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   readonly #names: StatementNames | undefined;
   readonly #stream: Socket;
   #isCorked = false;
+  /** Ends once BEGIN is answered. Stays if BEGIN failed: until the connection is released, no write must follow. */
+  #beginning: Promise<void> | undefined;
+  /** The number of statements that wait for that. */
+  #held = 0;
   /** Statements of this transaction whose results nobody awaits. They never reject. */
   #sent: Promise<void>[] = [];
   /** The writes that will be sent as one statement; undefined unless `together` runs. */
@@ -232,17 +237,17 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     throw new Error('Streaming is not supported');
   }
 
-  async begin(statement: string): Promise<void> {
-    this.#cork();
-    this.#watch(this.#client.query(`${statement}${this.#pool.settingsOf(this.#client)}`));
-    await Promise.all(this.#sent);
-    if (this.#failure) throw this.#failure.error;
+  /** Does not wait for the answer, so that a first read travels with it. */
+  begin(statement: string): void {
+    this.#watch(this.#start({ sql: `${statement}${this.#pool.settingsOf(this.#client)}`, parameters: [] }));
+    this.#beginning = Promise.all(this.#sent).then(() => {
+      if (!this.#failure) this.#beginning = undefined;
+    });
   }
 
   async commit(): Promise<void> {
-    this.#cork();
     // PostgreSQL answers in order, so the statements sent before have their results by then.
-    this.#watch(this.#client.query('commit'));
+    this.#watch(this.#run('commit'));
     await Promise.all(this.#sent);
     // PostgreSQL rolls back a transaction with a failed statement, and says so without an error.
     if (this.#failure) throw this.#failure.error;
@@ -250,17 +255,17 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
 
   /** Never rejects: the caller needs the error before it. A connection that could not roll back ends when it is released. */
   async rollback(): Promise<void> {
-    this.#watch(this.#client.query('rollback'));
+    await this.#beginning;
+    this.#watch(this.#start({ sql: 'rollback', parameters: [] }));
     await Promise.all(this.#sent);
   }
 
   beginSavepoint(): void {
-    this.#watch(this.#client.query('savepoint part'));
+    this.#watch(this.#run('savepoint part'));
   }
 
   async releaseSavepoint(): Promise<void> {
-    this.#cork();
-    const released = this.#client.query('release savepoint part');
+    const released = this.#run('release savepoint part');
     const [result] = await Promise.allSettled([released, ...this.#sent]);
     this.#sent = [];
     if (this.#failure) throw this.#failure.error;
@@ -268,24 +273,40 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   async rollbackToSavepoint(): Promise<void> {
-    this.#cork();
-    const undone = this.#client.query('rollback to savepoint part');
+    const undone = this.#run('rollback to savepoint part');
     const [result] = await Promise.allSettled([undone, ...this.#sent]);
     // Without the savepoint, a statement before it has failed, and with it the whole transaction.
     if (result.status === 'rejected') throw this.#failure?.error ?? result.reason;
     this.#sent = [];
     this.#failure = undefined;
-    this.#watch(this.#client.query('release savepoint part'));
+    this.#watch(this.#run('release savepoint part'));
   }
 
   release(): void {
     const failure = this.#failure?.error;
     this.#sent = [];
     this.#failure = undefined;
+    this.#beginning = undefined;
     this.#pool.release(this.#client, failure);
   }
 
-  #query({ sql, parameters, name }: ReturnType<typeof combine>): Promise<pg.QueryResult> {
+  #run = (sql: string) => this.#query({ sql, parameters: [] });
+
+  /** Behind a BEGIN that failed, each write would commit separately. A read does no harm there. */
+  #query(statement: Statement): Promise<pg.QueryResult> {
+    const mustWait = this.#held > 0 || (this.#beginning && !statement.sql.startsWith('select '));
+    return mustWait ? this.#hold(statement) : this.#start(statement);
+  }
+
+  async #hold(statement: Statement): Promise<pg.QueryResult> {
+    this.#held += 1;
+    await this.#beginning;
+    this.#held -= 1;
+    if (this.#beginning && this.#failure) throw this.#failure.error;
+    return this.#start(statement);
+  }
+
+  #start({ sql, parameters, name }: Statement): Promise<pg.QueryResult> {
     this.#cork();
     return this.#client.query(statementOf(this.#names, sql, [...parameters], name));
   }
