@@ -1,4 +1,7 @@
-/** The scripts that a browser loads until the pay button, and until the QR code: the size budgets count the same ones. */
+/**
+ * The scripts that a browser loads until the pay button, and until the QR code: the size budgets count the same ones, and the
+ * hosted page asks for them at once.
+ */
 import { basename } from 'node:path';
 import { expect, test } from 'vitest';
 import budgets from '../../.size-limit.mjs';
@@ -45,4 +48,23 @@ test('The budgets for the first paint and for the QR code count each script that
   expect(names(scripts.filter(({ startTime }) => startTime < codeAt))).toEqual(
     countedBy('up to the QR code'),
   );
+});
+
+// One that is only asked for when another one has run costs a slow phone half a second.
+test('The hosted page preloads each script that leads to the QR code, and no other', async () => {
+  const page = await stage.page();
+  const { url } = await stage.createLocked('USDT', 'tron');
+  await page.goto(url);
+  await checkoutOn(page).part('qr').waitFor();
+  const { loaded, preloaded } = await page.evaluate(() => ({
+    loaded: performance
+      .getEntriesByType('resource')
+      .flatMap(({ name }) => (name.endsWith('.js') ? [name] : [])),
+    preloaded: [...document.querySelectorAll<HTMLLinkElement>('link[rel=modulepreload]')].map(
+      ({ href }) => href,
+    ),
+  }));
+  const paths = (some: readonly string[]) => [...new Set(some.map(nameOf))].sort();
+  const needed = paths(loaded).filter((name) => !name.includes('after-qr-'));
+  expect(paths(preloaded)).toEqual(needed.filter((name) => name !== 'crypto-checkout.js'));
 });

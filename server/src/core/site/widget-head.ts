@@ -9,21 +9,23 @@ import { html, type Html } from './html.js';
  * @returns the head for a language
  */
 export function createWidgetHead(api: string, directory: string): (language: string) => Html {
-  const chunks = readChunks(directory);
+  const files = [...filesIn(directory), ...filesIn(directory, 'chunks/')];
   return (language) => {
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
     const preloaded = partsToQr(language).flatMap((part) =>
-      chunks.filter((name) => name.replace(/-[\w-]{6}\.js$/, '') === part),
+      files.filter((name) => name.replace(/^chunks\/|-[\w-]{6}\.js$/g, '') === part),
     );
     return html`<script type="module" src="${api}/crypto-checkout.js"></script>
-      ${preloaded.map((name) => html`<link rel="modulepreload" href="${api}/chunks/${name}" crossorigin />`)}`;
+      ${preloaded.map((name) => html`<link rel="modulepreload" href="${api}/${name}" crossorigin />`)}`;
   };
 }
 
-/** The file names of the widget's parts; none if the widget has not been built. */
-function readChunks(directory: string): readonly string[] {
+/** The widget's files in a folder; none if the widget has not been built. */
+function filesIn(directory: string, folder = ''): readonly string[] {
   try {
-    return readdirSync(join(directory, 'chunks')).sort();
+    return readdirSync(join(directory, folder))
+      .sort()
+      .map((name) => folder + name);
   } catch {
     return [];
   }
@@ -31,5 +33,5 @@ function readChunks(directory: string): readonly string[] {
 
 /** The parts that every payment in this language needs up to its QR code, in the order in which they are needed. */
 function partsToQr(language: string): readonly string[] {
-  return ['widget', 'flow', 'load', language, 'qr-code'];
+  return ['widget', 'flow', 'load', 'offer', language, 'qr-code'];
 }
