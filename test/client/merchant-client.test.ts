@@ -1,5 +1,4 @@
 /** The merchant client is generated from the contract: it has every endpoint, and calls each as declared. */
-import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';
 import { api, endpointsOf } from '../../src/contract/index.js';
@@ -65,12 +64,4 @@ test('a list has its pagination', async () => {
   const list = await merchant.transactions.list({ query: { page: 2, skip: undefined } });
   expect(list).toMatchObject({ data: [], pagination });
   expect(server.received[0]?.url).toBe('/v1/transactions?page=2');
-});
-
-test('docs/client.md lists every method', () => {
-  const text = readFileSync(new URL('../../docs/client.md', import.meta.url), 'utf8');
-  const rows = [...text.matchAll(/^\| `(\w+)` +\| (`\w+`(?:, `\w+`)*) *\|$/gm)].map(
-    ([, resource = '', verbs = '']) => [resource, verbs.replaceAll('`', '').split(', ')],
-  );
-  expect(rows).toEqual(Object.entries(api).map(([resource, verbs]) => [resource, Object.keys(verbs)]));
 });

@@ -364,10 +364,12 @@ describe('On a running server', () => {
     );
     const articles = pages.flatMap((page) => page.split('<article ').slice(1)).map(textOf);
     expect(articles).toHaveLength(rows.length);
-    for (const { endpoint, name } of rows) {
+    for (const { endpoint, name, resource } of rows) {
       const start = `${endpoint.method} ${endpoint.path.replace('{*', '{')} `;
       const text = articles.find((article) => article.includes(start)) ?? '';
       expect(text, name).toContain(endpoint.description.replaceAll('`', ''));
+      // The client has no method for the sandbox.
+      expect(text.includes(`Client: client.${name} `), name).toBe(Object.hasOwn(api, resource));
       for (const parameter of parametersOf(endpoint)) {
         expect(text, name).toContain(`${parameter.name} ${parameter.type}`);
         expect(text, name).toContain(parameter.description.replaceAll('`', ''));

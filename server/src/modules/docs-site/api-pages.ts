@@ -1,5 +1,5 @@
 /** The API reference below `/docs/api`: a page for each resource of the contract, and every endpoint with parameters and samples. */
-import { errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
+import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { errorsOf } from '../../core/reference/errors.js';
 import { parametersOf, type Parameter } from '../../core/reference/parameters.js';
 import { listResources, type Described, type Resource } from '../../core/reference/resources.js';
@@ -20,7 +20,7 @@ export function apiPages(publicUrl: string, described: Described): DocsPage[] {
       render: () =>
         html`<h1 id="${toKebabCase(name)}">${title}</h1>
           <p class="lead">${description}</p>
-          ${Object.entries(verbs).map(([verb, endpoint]) => article(about, verb, endpoint, publicUrl))}`,
+          ${Object.entries(verbs).map(([verb, endpoint]) => article({ name, about, verb }, endpoint, publicUrl))}`,
     };
   });
   return [
@@ -54,7 +54,12 @@ const keyNames: Readonly<Record<Endpoint['key'], string>> = {
   session: 'none, but a session of the console',
 };
 
-function article(resource: Resource, verb: string, endpoint: Endpoint, baseUrl: string): Html {
+/** @param call the endpoint's resource and its verb, by the names that the client has for them */
+function article(
+  { name, about, verb }: { readonly name: string; readonly about: Resource; readonly verb: string },
+  endpoint: Endpoint,
+  baseUrl: string,
+): Html {
   const id = toKebabCase(verb);
   const { description, key, aliases = [] } = endpoint;
   const request = sampleRequest(endpoint, {
@@ -66,11 +71,12 @@ function article(resource: Resource, verb: string, endpoint: Endpoint, baseUrl: 
   });
   return html`<article aria-labelledby="${id}">
     <div class="text">
-      <h2 id="${id}"><a href="#${id}">${titleOf(resource, verb)}</a></h2>
+      <h2 id="${id}"><a href="#${id}">${titleOf(about, verb)}</a></h2>
       <p class="path">${methodTag(endpoint)} <code>${breakable(publicPath(endpoint))}</code></p>
       <p>${code(description)}</p>
       ${aliases.map((alias) => html`<p class="quiet">Also at <code>${breakable(alias)}</code></p>`)}
       <p class="quiet">Key: ${keyNames[key]}</p>
+      ${Object.hasOwn(api, name) ? html`<p class="quiet">Client: <code>client.${name}.${verb}</code></p>` : html``}
       ${parameterList(parametersOf(endpoint))} ${errorList(errorsOf(endpoint))}
     </div>
     <div class="samples">
