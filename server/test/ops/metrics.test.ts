@@ -202,15 +202,14 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
       Date.now() / 1000 - 60,
     );
     expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
-    const page = await readFile(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
-    const served = [...(await scrape(url)).matchAll(/^# HELP ((?:checkout|http)_\w+)/gm)].map(
-      ([, name]) => name,
-    );
-    const described = [...page.matchAll(/^\| `((?:checkout|http)_\w+)`/gm)].map(([, name]) => name);
-    const pooled = described.filter(
-      (name) => engine.name === 'PostgreSQL' || name !== 'checkout_database_connections',
-    );
-    expect(served.sort()).toEqual(pooled.sort());
+    const text = await scrape(url);
+    const ours = (form: RegExp) => [...text.matchAll(form)].map(([, name]) => name).sort();
+    const explained = ours(/^# HELP ((?:checkout|http)_\w+) \S+ \S+/gm);
+    expect(explained, 'each says what it is').toEqual(ours(/^# TYPE ((?:checkout|http)_\w+)/gm));
+    const guide = await readFile(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
+    const named = [...guide.matchAll(/`((?:checkout|http)_\w+)`/g)].map(([, name]) => name);
+    expect(named).toContain('checkout_payments_quarantined');
+    expect(explained).toEqual(expect.arrayContaining(named));
     const open = found.get('checkout_database_connections{state="open"}');
     if (engine.name === 'PostgreSQL') expect(open).toBeGreaterThan(0);
     else expect(open).toBeUndefined();
