@@ -63,8 +63,7 @@ function markdown(first, list) {
 
 const page = `# The element
 
-Everything that \`<crypto-checkout>\` has, made by \`npm run manifest\` from the comments in \`src/crypto-checkout.ts\`. How to use it is
-in [widget.md](widget.md), [modal-forms-wallets.md](modal-forms-wallets.md) and [frameworks.md](frameworks.md).
+How to use it is in [widget.md](widget.md), [modal-forms-wallets.md](modal-forms-wallets.md) and [frameworks.md](frameworks.md).
 
 ## Attributes
 

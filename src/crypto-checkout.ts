@@ -49,7 +49,7 @@ const settleMs = 200;
  * @csspart badge - The icon next to the heading, from confirming on.
  * @csspart heading - The view's heading.
  * @csspart status - One sentence that describes the current state.
- * @csspart connection - The line that says "reconnecting".
+ * @csspart connection - Says "reconnecting".
  * @csspart error - The problem, and its remedy.
  * @csspart offer - Five coins, how many there are, and for how long a price is fixed, below the pay button.
  * @csspart search - The search field above a long list of coins.
@@ -64,7 +64,7 @@ const settleMs = 200;
  * @csspart refund - The progress of a refund.
  * @csspart wrong-asset - Says which wrong coin arrived.
  * @csspart check - The result of the last check.
- * @csspart check-now - The button that checks now.
+ * @csspart check-now - Checks now.
  * @csspart progress - How much has arrived, or how many confirmations it has.
  * @csspart countdown - The time left.
  * @csspart qr-panel - The QR code and its caption, folded away on phones; without it where the card has two columns.
@@ -73,7 +73,7 @@ const settleMs = 200;
  * @csspart phone-qr - The QR code of the payment's page.
  * @csspart address - The address to pay to.
  * @csspart copy-address - The row with the address, which a press copies.
- * @csspart wallet - The link that opens a wallet app.
+ * @csspart wallet - Opens a wallet app.
  * @csspart exchange - Help for paying from an exchange.
  * @csspart transfer-check - The form to check whether a transfer has arrived, folded away.
  * @csspart transfer-hash - The field for the transfer's hash or link.
@@ -81,42 +81,42 @@ const settleMs = 200;
  * @csspart transfer-answer - The transfer's relation to the payment.
  * @csspart time-log - The time log, with its title.
  * @csspart log - The list of log entries.
- * @csspart copy-log - The button that copies the time log.
+ * @csspart copy-log - Copies the time log.
  * @csspart copy-field - The field with text that the browser did not copy, selected to copy by hand.
- * @csspart close-copy-field - The button that removes this field.
- * @csspart redirect - The line that counts down to the return to the shop.
+ * @csspart close-copy-field - Removes this field.
+ * @csspart redirect - Counts down to the return to the shop.
  * @csspart paid - The amount paid, to whom and when.
  * @csspart excess - The amount beyond the amount due.
  * @csspart receipt - The details of a payment that is complete, folded away.
- * @csspart receipt-link - The link to the hosted receipt.
+ * @csspart receipt-link - Opens the hosted receipt.
  * @csspart transfer - A transfer, with its amount.
  * @csspart transaction - The hash of a transfer.
- * @csspart save - The button that saves the receipt as text.
+ * @csspart save - Saves the receipt as text.
  * @csspart payment-id - The payment's id, for the shop.
- * @csspart copy-message - The button that copies a message for the shop.
- * @csspart copy-id - The button that copies the payment's id.
+ * @csspart copy-message - Copies a message for the shop.
+ * @csspart copy-id - Copies the payment's id.
  * @csspart support - The link to the shop's support.
- * @csspart new-payment - The button that starts a new payment.
+ * @csspart new-payment - Starts a new payment.
  * @csspart action - The main button: what the payer does next.
- * @csspart back - The button that goes back to the previous choice.
- * @csspart restart - The button that changes to another coin.
- * @csspart cancel - The button that cancels the payment.
+ * @csspart back - Goes back to the previous choice.
+ * @csspart restart - Changes to another coin.
+ * @csspart cancel - Cancels the payment.
  * @csspart question - Asks before the payment is cancelled.
- * @csspart keep - The button that keeps the payment.
- * @csspart confirm - The button that cancels it after all.
+ * @csspart keep - Keeps the payment.
+ * @csspart confirm - Cancels it after all.
  * @csspart notice - Confirms what was copied.
  * @csspart trigger - The default button that opens the modal.
  * @csspart dialog - The modal.
- * @csspart close - The button that closes the modal.
+ * @csspart close - Closes the modal.
  * @csspart wallets - The wallets in the browser, and what they do.
  * @csspart wallet-option - A further wallet to pay from: the first one is the main button.
  * @csspart wallet-app - A link that opens the page in a wallet app.
  * @csspart wallet-status - The step that the wallet waits for, or the transfer that was sent.
  * @csspart wallet-problem - The reason that nothing was sent.
  * @csspart wallet-hash - The transaction that the wallet has sent.
- * @csspart wallet-stop - The button that stops waiting for the wallet.
- * @csspart wallet-again - The button to send again.
- * @csspart wallet-keep - The button not to send again.
+ * @csspart wallet-stop - Stops waiting for the wallet.
+ * @csspart wallet-again - Sends again.
+ * @csspart wallet-keep - Does not send again.
  *
  * @cssproperty --checkout-accent - Colour of the main button and of the selection. Text on it is black or white,
  * whichever reads.
