@@ -8,7 +8,6 @@ import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { argv, env } from 'node:process';
-import { findBrowser } from './find-browser.mjs';
 import { isInstalled } from './installed.mjs';
 import { execute, reasonOf, unpack } from './system.mjs';
 
@@ -16,6 +15,7 @@ const help = `Installs the plug-ins in plugins/ with the packages of the last bu
 
   npm run test:plugins               test all of them
   npm run test:plugins -- NAME…      test these, such as vendure
+  npm run test:plugins -- --install  only install the packages of their lock files, which needs no build and no package
   npm run test:plugins -- --help     show this help`;
 
 const root = resolve(import.meta.dirname, '..');
@@ -23,6 +23,9 @@ const folder = join(root, 'plugins');
 /** In a folder with a build. */
 const widgetIn = (/** @type {string} */ directory) => join(directory, 'server/dist/crypto-checkout.tgz');
 const quiet = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
+
+const allPlugins = async () =>
+  (await readdir(folder)).filter((name) => existsSync(join(folder, name, 'package.json')));
 
 /** @typedef {{ passed: number, failed: number, skipped: number, failures: string[] }} Counts */
 
@@ -60,14 +63,22 @@ async function pack(directory) {
   return { server: join(directory, name), widget: widgetIn(directory) };
 }
 
+/** @param {string} plugin */
+const optionsIn = (plugin) => ({ cwd: plugin, timeoutSeconds: 600 });
+
+/** Installs the packages of a plug-in's lock file, unless they are there. @param {string} plugin */
+async function installLocked(plugin) {
+  if (!(await isInstalled(plugin))) await execute('npm', ['ci', ...quiet], optionsIn(plugin));
+}
+
 /**
  * Installs a plug-in from its lock file, then our packages, which no registry has and no lock file can name.
  * @param {string} plugin
  * @param {Packages} packages
  */
 async function install(plugin, { server, widget }) {
-  const options = { cwd: plugin, timeoutSeconds: 600 };
-  if (!(await isInstalled(plugin))) await execute('npm', ['ci', ...quiet], options);
+  await installLocked(plugin);
+  const options = optionsIn(plugin);
   await execute('npm', ['install', '--no-save', '--no-package-lock', ...quiet, server], options);
   await copyBuild(plugin, 'better-sqlite3');
   // npm does not install a peer by its file. Its own packages are there: the server has them too.
@@ -129,7 +140,7 @@ async function testPlugin(name, directory, packages) {
 /** @param {string[]} names */
 async function main(names) {
   if (!existsSync(widgetIn(root))) throw new Error('The package is not built. Run: npm run build');
-  const all = (await readdir(folder)).filter((name) => existsSync(join(folder, name, 'package.json')));
+  const all = await allPlugins();
   const unknown = names.filter((name) => !all.includes(name));
   if (unknown.length > 0) throw new Error(`plugins/ has no ${unknown.join(', ')}, only ${all.join(', ')}`);
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-plugins-'));
@@ -137,6 +148,8 @@ async function main(names) {
   /** @type {string[]} */
   const failures = [];
   try {
+    // It loads a package of the repository, which are missing while --install works.
+    const { findBrowser } = await import('./find-browser.mjs');
     env.CHROME_PATH = (await findBrowser()).executablePath;
     const packages = await pack(directory);
     // At the same time: each mostly waits for its packages, its shop and its browser.
@@ -157,7 +170,9 @@ async function main(names) {
 }
 
 const given = argv.slice(2);
-if (given.some((argument) => argument.startsWith('-'))) {
+if (given.join(' ') === '--install') {
+  for (const name of await allPlugins()) await installLocked(join(folder, name));
+} else if (given.some((argument) => argument.startsWith('-'))) {
   console.log(help);
   process.exitCode = given.includes('--help') ? 0 : 1;
 } else process.exitCode = await main(given);

@@ -14,6 +14,7 @@ const help = `Builds the project and runs its tests.
   npm run test:long              run the long ones, *.long.test.ts, and on PostgreSQL what npm test runs only on SQLite;
                                  npm run soak runs the others
   npm test -- PATH…              run the test files, also long ones, whose path contains one of these
+  npm test -- --built            use the last build
   npm test -- --help             show this help
 
   test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL: the slower ones on one of them each
@@ -194,8 +195,8 @@ function shorten(failure) {
 /** Tests that the quick run has on SQLite, and the long one on PostgreSQL. @param {string} file */
 const hasTwoTurns = (file) => readFileSync(join(root, file), 'utf8').includes('enginesOfTurn');
 
-/** @param {{ filters: string[], long: boolean }} options */
-async function main({ filters, long }) {
+/** @param {{ filters: string[], long: boolean, isBuilt: boolean }} options */
+async function main({ filters, long, isBuilt }) {
   if (filters.length === 0) env.TEST_TURN = long ? 'long' : 'quick';
   const isFound = (/** @type {string} */ file) =>
     filters.some((filter) => file.includes(filter.replace(/^\.\//, '')));
@@ -230,7 +231,7 @@ async function main({ filters, long }) {
     lines.push(`${counts.failed > 0 ? 'failed' : 'ok    '} ${name}${note}`);
   };
 
-  if (!(await build())) {
+  if (!isBuilt && !(await build())) {
     console.error('The build failed, so no tests were run.');
     console.log('\n0 passed, 1 failed');
     return 1;
@@ -291,10 +292,14 @@ async function main({ filters, long }) {
 const given = argv.slice(2);
 const options = given.filter((argument) => argument.startsWith('-'));
 if (options.includes('--help')) console.log(help);
-else if (options.some((option) => option !== '--long')) {
+else if (options.some((option) => !['--long', '--built'].includes(option))) {
   console.error(help);
   process.exitCode = 1;
 } else {
   const filters = given.filter((argument) => !options.includes(argument));
-  process.exitCode = await main({ filters, long: options.includes('--long') });
+  process.exitCode = await main({
+    filters,
+    long: options.includes('--long'),
+    isBuilt: options.includes('--built'),
+  });
 }

@@ -18,7 +18,8 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const passing = {
   ci: 'true',
   test: 'echo "5 passed, 0 failed"',
-  'run test:long': 'echo "7 passed, 0 failed"',
+  'run test:long -- --built': 'echo "7 passed, 0 failed"',
+  'run test:plugins -- --install': 'sleep 0.1',
   'run test:plugins': 'sleep 0.2; echo "11 passed, 0 failed"',
   'run check -- --no-tests': 'echo "13 passed, 0 failed"',
 };
@@ -44,6 +45,11 @@ it('the gate passes if all of its commands do, and counts them all', async () =>
   expect([code, last]).toEqual([0, '36 passed, 0 failed']);
   // The two that run at the same time are printed one after the other.
   expect(output).toMatch(/13 passed, 0 failed\n11 passed, 0 failed\n/);
+});
+
+it('the gate needs no packages in advance: the run of the plug-ins installs them', async () => {
+  const { code, last } = await run({ 'run test:plugins -- --install': 'exit 1' });
+  expect([code, last]).toEqual([0, '36 passed, 0 failed']);
 });
 
 it.each([
