@@ -193,8 +193,8 @@ const onPostgres = 'server/test/spec.long.test.ts';
 
 async function keepsTheSpecification(folder: string, ...files: string[]): Promise<void> {
   const { stdout } = await run(
-    'npx',
-    ['vitest', 'run', '--root', folder, ...files],
+    join(root, 'node_modules/.bin/vitest'),
+    ['run', '--root', folder, ...files],
     // Another PostgreSQL would only take time to start.
     { cwd: folder, env: { ...process.env, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgresUrl') } },
   );
