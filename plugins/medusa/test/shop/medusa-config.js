@@ -30,7 +30,6 @@ module.exports = defineConfig({
     {
       resolve: '@medusajs/medusa/payment',
       options: {
-        webhook_delay: 50,
         providers: [
           { resolve: provider, id: 'eu', options: optionsOf('EU') },
           { resolve: provider, id: 'us', options: optionsOf('US') },
