@@ -5,18 +5,31 @@ import { BaseSequencer } from 'vitest/node';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** By the time that they took in the gate. */
+/** By the time that they took in the gate. Some are short files, which their size would put last. */
 const slowest = [
-  'test/field/host-pages.e2e.long.test.ts',
-  'test/field/foreign-pages.e2e.long.test.ts',
   'server/test/tooling/without-modules.long.test.ts',
   'server/test/faults.long.test.ts',
-  'test/e2e/conditions.long.test.ts',
-  'test/e2e/console-languages.long.test.ts',
-  'test/e2e/frameworks.long.test.ts',
-  'test/e2e/packages.long.test.ts',
-  'server/test/main.long.test.ts',
   'server/test/tooling/guide.long.test.ts',
+  'server/test/main.long.test.ts',
+  'test/e2e/packages.long.test.ts',
+  'server/test/psbt-payouts/life.long.test.ts',
+  'test/field/host-pages.e2e.long.test.ts',
+  'test/e2e/frameworks.long.test.ts',
+  'test/e2e/console-languages.long.test.ts',
+  'server/test/db/list-checkpoints.long.test.ts',
+  'server/test/tooling/image.long.test.ts',
+  'server/test/field/database-failover.long.test.ts',
+  'test/e2e/console.long.test.ts',
+  'test/e2e/conditions.long.test.ts',
+  'test/field/foreign-pages.e2e.long.test.ts',
+  'server/test/chains/real-money-evm.long.test.ts',
+  'test/e2e/console-payouts.long.test.ts',
+  'test/e2e/real-chains.long.test.ts',
+  'test/e2e/going-live.long.test.ts',
+  'server/test/chains/real-money-litecoin.long.test.ts',
+  'server/test/chains/real-money-evm-sqlite.long.test.ts',
+  'test/e2e/arrival-order-webkit.long.test.ts',
+  'test/e2e/arrival-order-chromium.long.test.ts',
 ].map((path) => join(root, path));
 
 const missing = slowest.filter((path) => !existsSync(path));
