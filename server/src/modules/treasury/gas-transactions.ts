@@ -39,10 +39,16 @@ export async function insertTransaction(transaction: Transaction, row: GasTransa
   const inserted = await transaction
     .insertInto('gas_transactions')
     .values(transactions.encode(row))
-    .onConflict((conflict) => conflict.columns(['mode', 'network', 'sender', 'nonce', 'attempt']).doNothing())
+    // By every unique index: two servers sign the same call as the same transaction, so the hash collides too, and
+    // PostgreSQL may find that first.
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .execute();
-  return inserted.length > 0;
+  if (inserted.length > 0) return true;
+  const sameNonce = of(transaction, row).where((e) => e.and({ nonce: row.nonce, attempt: row.attempt }));
+  if (!(await hasRows(sameNonce)))
+    throw new Error(`The transaction ${row.tx_hash} is stored with another nonce`);
+  return false;
 }
 
 /** Ends all attempts of a nonce: one got into a block, or none can any more. */
