@@ -1,7 +1,7 @@
 /** Queries that are compiled once, because they run so often that building their SQL each time would cost too much. */
 import { hash } from 'node:crypto';
 import { sql, type Compilable, type CompiledQuery, type Insertable } from 'kysely';
-import { chunksOf } from './chunks.js';
+import { chunksOf, inChunks } from './chunks.js';
 import { pauseIfLong } from '../shared/pause.js';
 import { engineOf, type Engine, type Reader, type Transaction } from './engine.js';
 import { queryPartsOf, type QueryParts } from './query-parts.js';
@@ -136,6 +136,39 @@ export function preparedSend<V extends object>(
     if (isSending(connection)) connection.send(bound);
     else await connection.executeQuery(bound);
   };
+}
+
+/** Repeats the last value up to a power of two: a statement with a list is compiled for each length of it. */
+export function filledUp<V>(values: readonly V[]): V[] {
+  const last = values.slice(-1);
+  const filled = [...values];
+  while ((filled.length & (filled.length - 1)) !== 0) filled.push(...last);
+  return filled;
+}
+
+/**
+ * A query for a list of any length, such as the rows that have one of these ids, which is compiled once for each power of two.
+ * @param build builds the query as with `prepared`, from the list and more arguments
+ */
+export function preparedIn<More extends object, Row>(
+  build: (reader: Reader, list: readonly string[], more: More) => Compilable<Row>,
+): (reader: Reader, list: readonly string[], more: More, chunkSize?: number) => Promise<Row[]> {
+  const run = prepared((reader, rows: readonly (More & { readonly item: string })[]) => {
+    const [first] = rows;
+    if (!first) throw new Error('A list is empty');
+    const list = rows.map(({ item }) => item);
+    return build(reader, list, first);
+  });
+  return (reader, list, more, chunkSize) =>
+    inChunks(
+      list,
+      (chunk) =>
+        run(
+          reader,
+          filledUp(chunk).map((item) => ({ ...more, item })),
+        ),
+      chunkSize,
+    );
 }
 
 /** The most rows of one compiled insert: each number of rows is compiled separately. */

@@ -30,10 +30,17 @@ export async function together<T>(transaction: Transaction, work: () => Promise<
   return isSending(connection) ? connection.together(work) : work();
 }
 
+/** One promise for all statements of a transaction: each continues in the order in which it asked. */
+const connections = new WeakMap<Reader, Promise<DatabaseConnection>>();
+
 /** The connection of a transaction. No one else uses it until the transaction ends. */
 export function connectionOf(transaction: Reader): Promise<DatabaseConnection> {
+  const known = connections.get(transaction);
+  if (known) return known;
   // Only looked at here: while it is provided, no statement of the transaction would run.
-  return transaction.getExecutor().provideConnection((connection) => Promise.resolve(connection));
+  const found = transaction.getExecutor().provideConnection((connection) => Promise.resolve(connection));
+  connections.set(transaction, found);
+  return found;
 }
 
 export function isSending(connection: DatabaseConnection): connection is SendingConnection {

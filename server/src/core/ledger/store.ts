@@ -4,9 +4,8 @@ import { type LedgerPostingTable, type Schema, tables } from '../db/schema.js';
 import { valuesOf, type Values } from '../db/values.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
-import type { Transaction, Reader } from '../db/engine.js';
-import { inFew, prepared, preparedInserts, preparedSend } from '../db/prepared.js';
-import { rowById } from '../db/rows.js';
+import { engineOf, type Transaction, type Reader } from '../db/engine.js';
+import { inFew, prepared, preparedIn, preparedInserts, preparedSend } from '../db/prepared.js';
 
 const accountRows = valuesOf(tables.ledger_accounts);
 const entryRows = valuesOf(tables.ledger_entries);
@@ -58,7 +57,8 @@ export const insertEntries = (transaction: Transaction, entries: readonly EntryR
   insertEncoded(transaction, entries.map(entryRows.encode));
 
 /**
- * Locks accounts, in the order of their ids.
+ * Locks accounts, in the order of their ids. Transactions that create accounts at the same time can still collide: one of them is
+ * run again.
  * @param accounts missing ones are created
  * @param existing ids of accounts to lock if they exist. A missing one stays missing: its creator must hold the lock
  * of one of `accounts`.
@@ -70,30 +70,33 @@ export async function lockAccounts(
 ): Promise<Map<string, AccountRow>> {
   const byId = new Map(accounts.map((account) => [account.id, account]));
   const locked = new Map<string, AccountRow>();
-  for (const id of [...new Set([...byId.keys(), ...existing])].sort()) {
-    let row = await lockAccount(transaction, id);
-    const missing = byId.get(id);
-    if (!row && missing) {
-      await transaction
-        .insertInto('ledger_accounts')
-        .values(accountRows.encode(missing))
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute();
-      row = await lockAccount(transaction, id);
-    }
-    if (row) locked.set(id, row);
+  const lock = async (ids: readonly string[]) => {
+    for (const row of await lockAll(transaction, ids, {})) locked.set(row.id, accountRows.decode(row));
+  };
+  await lock([...new Set([...byId.keys(), ...existing])].sort());
+  const missing = [...byId.values()].filter(({ id }) => !locked.has(id));
+  if (missing.length === 0) return locked;
+  const inOrder = missing.sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const account of inOrder) {
+    await transaction
+      .insertInto('ledger_accounts')
+      .values(accountRows.encode(account))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .execute();
   }
+  await lock(inOrder.map(({ id }) => id));
   return locked;
 }
 
-const lockOne = prepared((transaction, { id }: { readonly id: string }) =>
-  rowById(transaction, 'ledger_accounts', id).$call(forUpdate(transaction)),
+const lockAll = preparedIn((transaction, ids) =>
+  transaction
+    .selectFrom('ledger_accounts')
+    .selectAll()
+    .where('id', 'in', ids)
+    // In the order of the list, whatever the language of the database.
+    .orderBy(engineOf(transaction) === 'postgres' ? sql`id collate "C"` : sql`id`)
+    .$call(forUpdate(transaction)),
 );
-
-async function lockAccount(transaction: Transaction, id: string): Promise<AccountRow | undefined> {
-  const [row] = await lockOne(transaction, { id });
-  return accountRows.decode(row);
-}
 
 /** Writes the balances of the changed accounts. */
 export async function writeBalances(
@@ -101,15 +104,18 @@ export async function writeBalances(
   changed: readonly string[],
   accounts: ReadonlyMap<string, AccountRow>,
 ): Promise<void> {
-  for (const id of new Set(changed)) {
-    const balance = accounts.get(id)?.balance;
-    if (balance !== undefined) await writeBalance(transaction, { id, ...accountRows.encode({ balance }) });
-  }
+  const rows = [...new Set(changed)].flatMap((id) => accounts.get(id) ?? []);
+  for (const few of inFew(rows)) await writeAll(transaction, few.map(accountRows.encode));
 }
 
-const writeBalance = preparedSend(
-  (transaction, { id, balance }: Pick<Schema['ledger_accounts'], 'id' | 'balance'>) =>
-    transaction.updateTable('ledger_accounts').set({ balance }).where('id', '=', id),
+/** They exist: an upsert is how one statement gives each row a value of its own. */
+const writeAll = preparedSend((transaction, rows: readonly Schema['ledger_accounts'][]) =>
+  transaction
+    .insertInto('ledger_accounts')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((e) => ({ balance: e.ref('excluded.balance') })),
+    ),
 );
 
 /** The balances of a merchant's accounts. */

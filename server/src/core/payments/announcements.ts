@@ -31,10 +31,15 @@ export function createAnnouncements({ outbox, wallet, currencies }: PaymentsDeps
     unaccepted: readonly NewlyUnaccepted[] = [],
   ): Promise<void> {
     if (types.length + unaccepted.length === 0) return;
-    if (!(await outbox.isHeard(transaction, { merchantId, mode }))) return;
+    const receivers = await outbox.receivers(transaction, { merchantId, mode });
+    if (!receivers) return;
     const data = await readView(transaction, { merchantId, mode }, id);
     const add = (type: WebhookEventType, more = {}) =>
-      outbox.add(transaction, { merchantId, mode, type, subjectId: id, data: { ...data, ...more } });
+      outbox.add(
+        transaction,
+        { merchantId, mode, type, subjectId: id, data: { ...data, ...more } },
+        receivers,
+      );
     for (const sum of unaccepted) await add('payment.unaccepted', { unaccepted: viewUnaccepted(sum) });
     for (const type of types) await add(type);
   }
@@ -49,14 +54,16 @@ export function createAnnouncements({ outbox, wallet, currencies }: PaymentsDeps
     { id, merchant_id: merchantId, mode }: PaymentRow,
     walletId: string,
   ): Promise<void> {
-    if (!(await outbox.isHeard(transaction, { merchantId, mode }))) return;
+    const receivers = await outbox.receivers(transaction, { merchantId, mode });
+    if (!receivers) return;
     const target = await wallet(transaction, walletId);
     if (target.isDeleted) return;
     const data = {
       transaction: await readView(transaction, { merchantId, mode }, id),
       wallet: target.wallet,
     };
-    await outbox.add(transaction, { merchantId, mode, type: 'wallet.transaction', subjectId: id, data });
+    const event = { merchantId, mode, type: 'wallet.transaction', subjectId: id, data } as const;
+    await outbox.add(transaction, event, receivers);
   }
 
   return {

@@ -7,7 +7,7 @@ import { countsTowards } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
 import { receiptKey } from './receipts/postings.js';
-import { findUncredited, updateReceipts } from './receipts/receipt-store.js';
+import { findUncredited, updateReceipts, type ReceiptChange } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -23,7 +23,7 @@ interface Credit {
  * receipt keeps its share of it.
  * @param sums of all its receipts. Only if they show that some are due, the receipts themselves are read
  * @param before postings that come first: all are posted with the same statements
- * @returns what was credited
+ * @returns what was credited. The payment's version is left to the caller: `countChanges`
  */
 export async function creditReceipts(
   transaction: Transaction,
@@ -37,19 +37,19 @@ export async function creditReceipts(
     isConfirmed && !isCredited && (hasEnded || !countsTowards(payment, sum));
   const due = sums.some(isDue) ? await findUncredited(transaction, payment, hasEnded) : [];
   const postings = [...before];
-  const credited: ReceiptRow[] = [];
+  const credited: ReceiptChange[] = [];
   for (const { key, receipts } of creditsFor(payment, due)) {
     const amounts = receipts.map((receipt) => receipt.amount);
     const fees = feeShares(amounts, payment.fee_basis_points);
     receipts.forEach((receipt, index) => {
       const fee = fees[index] ?? 0n;
-      credited.push({ ...receipt, is_credited: true, credited_fee: fee });
+      credited.push({ before: receipt, after: { ...receipt, is_credited: true, credited_fee: fee } });
     });
     postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
   }
   await ledger.postAll(transaction, postings);
   await updateReceipts(transaction, credited);
-  return credited;
+  return credited.map(({ after }) => after);
 }
 
 function creditsFor(payment: PaymentRow, due: readonly ReceiptRow[]): Credit[] {

@@ -5,7 +5,7 @@ import { jsonRows, readRows } from '../db/json.js';
 import { sumUnits } from '../db/units.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin } from '../db/pages.js';
-import { prepared, preparedInserts, preparedSend } from '../db/prepared.js';
+import { prepared, preparedIn, preparedInserts, preparedSend } from '../db/prepared.js';
 import { inChunks, smallChunk } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import { send } from '../db/send.js';
@@ -361,17 +361,19 @@ export async function lockPayments(
   ids: readonly string[],
   failed: Failed<Schema['payments']>,
 ): Promise<PaymentRow[]> {
-  const lock = async (chunk: readonly string[]) => {
-    const rows = transaction
-      .selectFrom('payments')
-      .selectAll()
-      .where('id', 'in', chunk)
-      .orderBy('id')
-      .$call(forUpdate(transaction));
-    return payments.decodeEach(await rows.execute(), failed);
-  };
+  const lock = async (chunk: readonly string[]) =>
+    payments.decodeEach(await lockRows(transaction, chunk, {}), failed);
   return inChunks([...new Set(ids)].sort(), lock, smallChunk);
 }
+
+const lockRows = preparedIn((transaction, ids) =>
+  transaction
+    .selectFrom('payments')
+    .selectAll()
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .$call(forUpdate(transaction)),
+);
 
 const findScope = prepared((reader, { id }: { readonly id: string }) =>
   reader.selectFrom('payments').select(['merchant_id', 'mode']).where('id', '=', id),

@@ -15,11 +15,19 @@ import * as store from './store.js';
 import type { NewLogEntry, PaymentRow } from './store.js';
 import { describeTransition, type Sums } from './log-messages.js';
 import { createReceiptLog } from './receipts/log.js';
+import { countChanges } from './receipts/receipt-store.js';
 import { newlyUnaccepted } from './unaccepted.js';
 import type { Transaction } from '../db/engine.js';
 import { tables } from '../db/schema.js';
 
 const { findings: findingsColumn } = tables.payments.columns;
+
+export interface ChangedReceipts {
+  readonly postings: readonly Posting[];
+  readonly isChanged: boolean;
+}
+
+const noReceipts: ChangedReceipts = { postings: [], isChanged: false };
 
 export type UpdatePayment = ReturnType<typeof createUpdatePayment>;
 
@@ -47,14 +55,14 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
    * @param payment locked, as it is stored. Its receipts are stored too
    * @param notes logged before the transition that they cause
    * @param cancelledBy the kind of key that has just cancelled the payment
-   * @param postings of its receipts, to be posted first
+   * @param changed what the caller has changed of its receipts; its postings come first
    */
   return async (
     transaction: Transaction,
     payment: PaymentRow,
     notes: readonly NewLogEntry[],
     cancelledBy?: Actor['kind'],
-    postings: readonly Posting[] = [],
+    changed: ChangedReceipts = noReceipts,
   ): Promise<void> => {
     const { id } = payment;
     const scope = scopeOf(payment);
@@ -87,8 +95,12 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
       ledger,
       { ...payment, state },
       facts.receipts,
-      postings,
+      changed.postings,
     );
+    // A change of the payment itself is counted with it.
+    if (!hasChanged && (changed.isChanged || credited.length > 0)) {
+      await countChanges(transaction, [{ payment_id: id }]);
+    }
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
     const others = unaccepted.map(({ amount, ...asset }) =>
       entries('unaccepted', { ...asset, mode: payment.mode, amount }),

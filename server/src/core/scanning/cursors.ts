@@ -1,6 +1,6 @@
 /** Stores the state of the scans: each network's last scanned block, its lease, and its recent blocks. */
 import type { Database } from '../db/database.js';
-import { tables, type ChainCursorRow } from '../db/schema.js';
+import { tables, type ChainCursorRow, type Schema } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
 import { chunksOf } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
@@ -167,13 +167,25 @@ export type CursorMove = Omit<
  * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
 export async function moveCursor(transaction: Transaction, lease: Lease, move: CursorMove): Promise<void> {
-  const { numUpdatedRows } = await updateCursor(transaction, lease, {
-    ...{ ...move, problem: null, is_wrong_chain: false, lease_until: lease.until },
-  })
-    .where('lease_holder', '=', lease.holder)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows !== 1n) throw new LeaseLost(lease);
+  const { mode, network, holder, until } = lease;
+  const changes = rows.encode({ ...move, problem: null, is_wrong_chain: false, lease_until: until });
+  const [moved] = await moveHeld(transaction, { ...changes, at: mode, on: network, holder });
+  if (!moved) throw new LeaseLost(lease);
 }
+
+type Held = Partial<Schema['chain_cursors']> & {
+  readonly at: NetworkRef['mode'];
+  readonly on: string;
+  readonly holder: string;
+};
+
+const moveHeld = prepared((transaction, { at: mode, on: network, holder, ...changes }: Held) =>
+  transaction
+    .updateTable('chain_cursors')
+    .set(changes)
+    .where((e) => e.and({ mode, network, lease_holder: holder }))
+    .returning('height'),
+);
 
 /** The hash of a stored block; undefined if it is not stored. */
 export async function readScannedHash(

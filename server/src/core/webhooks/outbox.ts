@@ -7,6 +7,7 @@ import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
+import type { WebhookEndpointTable } from '../db/schema.js';
 import { afterCommit } from '../db/transaction-context.js';
 
 export interface NewEvent extends Scope {
@@ -21,6 +22,12 @@ export interface NewEvent extends Scope {
 }
 
 export type Outbox = ReturnType<typeof createOutbox>;
+
+/** Those who get a merchant's events. */
+export interface EventReceivers {
+  /** Undefined if there are only listeners. */
+  readonly endpoint: WebhookEndpointTable | undefined;
+}
 
 /** Others that events are reported to. */
 interface Listeners {
@@ -42,11 +49,12 @@ export function createOutbox(
     /**
      * Reports an event, and stores it for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
      * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
+     * @param known what `receivers` has found in the same transaction
      */
-    async add(transaction: Transaction, event: NewEvent) {
+    async add(transaction: Transaction, event: NewEvent, known?: EventReceivers) {
       const { merchantId, mode, type, subjectId, data } = event;
       await onEvent(transaction, event);
-      const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
+      const { endpoint } = known ?? { endpoint: await store.findEndpoint(transaction, { merchantId, mode }) };
       if (!endpoint) return;
       const now = clock.now({ merchantId, mode });
       // Based on the time, so that it keeps rising after older events were pruned. Events of the same millisecond get
@@ -72,9 +80,10 @@ export function createOutbox(
       afterCommit(transaction, wake);
     },
 
-    /** True if `add` would report to anyone for this merchant and mode. Check first if the event's data is expensive. */
-    async isHeard(reader: Reader, scope: Scope): Promise<boolean> {
-      return (await store.findEndpoint(reader, scope)) !== undefined || hears(reader, scope);
+    /** Undefined if `add` would report to nobody for this merchant and mode. Check first if the event's data is expensive. */
+    async receivers(transaction: Transaction, scope: Scope): Promise<EventReceivers | undefined> {
+      const endpoint = await store.findEndpoint(transaction, scope);
+      return endpoint || (await hears(transaction, scope)) ? { endpoint } : undefined;
     },
 
     requireEndpoint,

@@ -37,6 +37,9 @@ export type Sales = ReturnType<typeof createSales>;
 /** The references of links' payments: the server's own, and with a repeat those of a page that starts one again. */
 const reference = /^link_([0-9A-HJKMNP-TV-Z]{26})_(\d{1,9})(?::(\d{1,9}))?$/;
 
+/** False for nearly all payments, without a look into the database. */
+const isOfLink = ({ tx_ref: txRef }: Pick<PaymentRow, 'tx_ref'>) => reference.test(txRef);
+
 export function createSales({ database, clock, currencies, newId, payments }: Core) {
   /** Why a link does not sell so many; undefined if it does. */
   function whyClosed(link: LinkRow, held: store.Held, quantity = 1): Closed | undefined {
@@ -166,6 +169,7 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
 
       /** Holds the stock. Problems: `sold_out`, `invalid_state`, `rate_limited`. */
       async beforeLock(transaction: Transaction, payment: PaymentRow): Promise<void> {
+        if (!isOfLink(payment)) return;
         const own = await store.findLinkPayment(transaction, payment.id);
         // Locked, so that what others hold is known, on any number of servers.
         const link = own && (await store.lockLink(transaction, own.link_id));
@@ -183,7 +187,9 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
       },
 
       /** Money that came counts, even late: then more can be sold than there is. */
-      async onPaymentStatus(transaction, { id, status }): Promise<void> {
+      async onPaymentStatus(transaction, payment): Promise<void> {
+        const { id, status } = payment;
+        if (!isOfLink(payment)) return;
         if (status === 'success') await store.setHold(transaction, id, 'sold');
         else if (status !== 'in progress')
           await store.setHold(transaction, id, 'freed', ['reserved', 'sold']);

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ChainBlock, ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import type { Reader, Transaction } from '../../db/engine.js';
 import { tables, type QuarantineTable } from '../../db/schema.js';
+import { prepared } from '../../db/prepared.js';
 import { countRows, hasRows } from '../../db/rows.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
@@ -40,14 +41,16 @@ const afterFailure = (former: QuarantineTable | undefined, error: unknown, now: 
 };
 
 /** Everything that is quarantined on a network. */
-export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): Promise<QuarantineTable[]> {
-  return reader
+export const readQuarantine = (reader: Reader, { mode, network }: NetworkRef): Promise<QuarantineTable[]> =>
+  findOnNetwork(reader, { mode, network });
+
+const findOnNetwork = prepared((reader, { mode, network }: NetworkRef) =>
+  reader
     .selectFrom('quarantine')
     .selectAll()
     .where((e) => e.and({ mode, network }))
-    .orderBy('id')
-    .execute();
-}
+    .orderBy('id'),
+);
 
 /** True if something on a network is due for a retry. @param now real time */
 export function isRetryDue(reader: Reader, { mode, network }: NetworkRef, now: number): Promise<boolean> {

@@ -12,8 +12,7 @@ import { chunksOf, inChunks, smallChunk } from '../../db/chunks.js';
 import { hasRows, inScope } from '../../db/rows.js';
 import { sumUnits } from '../../db/units.js';
 import { filtersBy } from '../../db/plans.js';
-import { prepared, preparedInserts, preparedSend } from '../../db/prepared.js';
-import { send } from '../../db/send.js';
+import { filledUp, prepared, preparedIn, preparedInserts, preparedSend } from '../../db/prepared.js';
 import { valuesOf, type Failed } from '../../db/values.js';
 
 const receiptRows = valuesOf(tables.receipts);
@@ -26,25 +25,33 @@ export function isLive({ status }: Pick<ReceiptRow, 'status'>): boolean {
 /** A transfer that waits for a block has brought nothing yet. */
 const isInBlock = (receipt: ReceiptRow) => isLive(receipt) && receipt.block_height !== null;
 
-const countChange = preparedSend((transaction, { id }: { readonly id: string }) =>
+const countAll = preparedSend((transaction, rows: readonly { readonly id: string }[]) =>
   transaction
     .updateTable('payments')
     .set({ parts_version: sql<number>`parts_version + 1` })
-    .where('id', '=', id),
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    ),
 );
 
-/** Shows readers of the payments that their receipts have changed. */
-async function countChanges(transaction: Transaction, receipts: readonly ReceiptRow[]): Promise<void> {
-  for (const id of new Set(receipts.map((receipt) => receipt.payment_id))) {
-    await countChange(transaction, { id });
+/** Shows readers of the payments that their receipts have changed. The payments are locked. */
+export async function countChanges(
+  transaction: Transaction,
+  receipts: readonly Pick<ReceiptRow, 'payment_id'>[],
+): Promise<void> {
+  const ids = [...new Set(receipts.map((receipt) => receipt.payment_id))];
+  for (const chunk of chunksOf(ids, smallChunk)) {
+    await countAll(transaction, filledUp(chunk.map((id) => ({ id }))));
     await pauseIfLong();
   }
 }
 
 const insertEncoded = preparedInserts('receipts');
 
+/** Stores new receipts, without `countChanges`. */
 export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptRow[]) {
-  await countChanges(transaction, receipts);
   await markUnswept(transaction, receipts.filter(isInBlock));
   await insertEncoded(transaction, receipts.map(receiptRows.encode));
   await markReceived(transaction, receipts.filter(isInBlock));
@@ -69,43 +76,66 @@ const changing = [
   'base_rate',
 ] as const satisfies (keyof ReceiptRow)[];
 
-type Changing = Pick<Schema['receipts'], (typeof changing)[number]>;
+type Changing = Pick<ReceiptRow, (typeof changing)[number]>;
 
-const updateOne = preparedSend((transaction, { id, ...changes }: Changing & { readonly id: string }) =>
-  transaction.updateTable('receipts').set(changes).where('id', '=', id),
-);
+/** A receipt as it is stored, and as it is from now on. */
+export interface ReceiptChange {
+  readonly before: ReceiptRow;
+  readonly after: ReceiptRow;
+}
 
 export function isUnchanged(before: ReceiptRow, after: ReceiptRow): boolean {
   return changing.every((column) => before[column] === after[column]);
 }
 
-/** Stores what can change of receipts. Those that get the same values are updated together. */
-export async function updateReceipts(transaction: Transaction, receipts: readonly ReceiptRow[]) {
-  await countChanges(transaction, receipts);
+const setAlike = preparedSend(
+  (
+    transaction,
+    rows: readonly (Partial<Pick<Schema['receipts'], keyof Changing>> & { readonly id: string })[],
+  ) => {
+    const [{ id: _id, ...values } = {}] = rows;
+    return transaction
+      .updateTable('receipts')
+      .set(values)
+      .where(
+        'id',
+        'in',
+        rows.map(({ id }) => id),
+      );
+  },
+);
+
+/**
+ * Stores what changes of receipts, without `countChanges`. Those that get the same new values are updated together: those of
+ * a block get its height and its hash.
+ */
+export async function updateReceipts(transaction: Transaction, changes: readonly ReceiptChange[]) {
+  const receipts = changes.map(({ after }) => after);
   await markUnswept(
     transaction,
     receipts.filter((receipt) => receipt.status === 'seen' && isInBlock(receipt)),
   );
-  const groups = new Map<string, { readonly values: Changing; readonly ids: string[] }>();
-  for (const receipt of receipts) {
-    const key = changing.map((column) => receipt[column]).join(' ');
-    const group = groups.get(key) ?? { values: changingOf(receipt), ids: [] };
+  const groups = new Map<string, { readonly values: Partial<Changing>; readonly ids: string[] }>();
+  for (const { before, after } of changes) {
+    const changed = changing.filter((column) => before[column] !== after[column]);
+    if (changed.length === 0) continue;
+    const key = changed.map((column) => `${column} ${after[column]}`).join(' ');
+    const group = groups.get(key) ?? { values: pick(after, changed), ids: [] };
     groups.set(key, group);
-    group.ids.push(receipt.id);
+    group.ids.push(after.id);
   }
   for (const { values, ids } of groups.values()) {
-    await pauseIfLong();
-    const [only] = ids;
-    if (only !== undefined && ids.length === 1) {
-      await updateOne(transaction, { ...values, id: only });
-      continue;
-    }
-    for (const chunk of chunksOf(ids)) {
-      await send(transaction, transaction.updateTable('receipts').set(values).where('id', 'in', chunk));
+    const encoded = receiptRows.encode(values);
+    for (const chunk of chunksOf(ids, smallChunk)) {
+      await pauseIfLong();
+      await setAlike(transaction, filledUp(chunk.map((id) => ({ ...encoded, id }))));
     }
   }
   await markReceived(transaction, receipts.filter(isInBlock));
 }
+
+const pick = (receipt: ReceiptRow, columns: readonly (keyof Changing)[]): Partial<Changing> =>
+  Object.fromEntries(columns.map((column) => [column, receipt[column]]));
 
 /**
  * Takes the blocks above a height from the receipts of a payment on a network, which are not read for that.
@@ -118,7 +148,7 @@ export async function forgetPlaces(
   height: number,
   awaitedUntil: number,
 ): Promise<void> {
-  await countChange(transaction, { id: payment_id });
+  await countChanges(transaction, [{ payment_id }]);
   await transaction
     .updateTable('receipts')
     .set({
@@ -129,12 +159,6 @@ export async function forgetPlaces(
     .where('status', 'in', ['seen', 'confirmed'])
     .where('block_height', '>', height)
     .execute();
-}
-
-/** In the order of `changing`, by which the update is prepared. The cast is safe: it has all of them. */
-function changingOf(receipt: ReceiptRow): Changing {
-  const values = Object.fromEntries(changing.map((column) => [column, receipt[column]]));
-  return receiptRows.encode(values as unknown as Pick<ReceiptRow, (typeof changing)[number]>);
 }
 
 /** Receipts on a network, as references. */
@@ -183,10 +207,13 @@ export function findByBalance(
   place: NetworkRef,
   addresses: readonly string[],
 ): Promise<ReceiptRef[]> {
-  return inChunks(addresses, (chunk) =>
-    liveRefs(transaction, place).where('address', 'in', chunk).where('found_above', 'is not', null).execute(),
-  );
+  const { mode, network } = place;
+  return findShownByBalance(transaction, addresses, { mode, network });
 }
+
+const findShownByBalance = preparedIn((reader, addresses, place: NetworkRef) =>
+  liveRefs(reader, place).where('address', 'in', addresses).where('found_above', 'is not', null),
+);
 
 /** Names the transfer behind a receipt that only the balance had shown. */
 export async function nameTransfer(transaction: Transaction, receipt: ReceiptRow): Promise<void> {
@@ -232,12 +259,11 @@ export async function affectedReceipts(
   pending: PendingEffect | undefined,
 ) {
   const { mode, network, orphanedAbove, head, finalHeight = -1 } = scan;
-  const all = refsOn(transaction, scan);
   const live = liveRefsOn(transaction, scan);
   return {
     /** The scan found them in another place than before. */
     moved: [
-      ...(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute())),
+      ...(await findMoved(transaction, txHashes, { mode, network })),
       ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
     ],
     /** Receipts that must still be confirmed or reversed because the last scan left them undone. */
@@ -246,6 +272,10 @@ export async function affectedReceipts(
     gone: pending ? await findGone(transaction, scan, pending) : [],
   };
 }
+
+const findMoved = preparedIn((reader, txHashes, place: NetworkRef) =>
+  refsOn(reader, place).where('tx_hash', 'in', txHashes),
+);
 
 interface Depths extends NetworkRef {
   /** Of the block after the last scanned one. */
@@ -320,14 +350,16 @@ export async function findReceipts(
   ids: readonly string[],
   failed: Failed<Schema['receipts']>,
 ): Promise<ReceiptRow[]> {
-  const find = async (chunk: readonly string[]) => {
-    const rows = reader.selectFrom('receipts').selectAll().where('id', 'in', chunk);
-    return receiptRows.decodeEach(await rows.execute(), failed);
-  };
+  const find = async (chunk: readonly string[]) =>
+    receiptRows.decodeEach(await findByIds(reader, chunk, {}), failed);
   return (await inChunks([...new Set(ids)], find, smallChunk)).sort(
     (a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1),
   );
 }
+
+const findByIds = preparedIn((reader, ids) =>
+  reader.selectFrom('receipts').selectAll().where('id', 'in', ids),
+);
 
 /** All receipts on a network that payments have and that are on the chain or pending. */
 export function liveReceiptsOf(

@@ -15,6 +15,7 @@ import { createReceiptLog } from './log.js';
 import { accountsOf } from './postings.js';
 import {
   affectedReceipts,
+  countChanges,
   findByBalance,
   findReceipts,
   findUnchecked,
@@ -146,14 +147,18 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       }
     }
     const { changed, held } = takeVerdicts(scan, await judge(transaction, scan, [...before.values()]));
-    const news = changed.filter((receipt) => {
-      const former = before.get(receipt.id);
-      return former !== undefined && !isUnchanged(former, receipt);
+    const news = changed.flatMap((after) => {
+      const former = before.get(after.id);
+      return former && !isUnchanged(former, after) ? [{ before: former, after }] : [];
     });
-    for (const receipt of news) {
-      const owner = owners.get(receipt.id);
-      owner?.work.receipts.set(owner.key, receipt);
+    for (const { after } of news) {
+      const owner = owners.get(after.id);
+      owner?.work.receipts.set(owner.key, after);
     }
+    await countChanges(
+      transaction,
+      news.map(({ after }) => after),
+    );
     await updateReceipts(transaction, news);
     return held;
   }

@@ -7,7 +7,13 @@ import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { countsTowards } from '../assess.js';
 import { replaceByBalance, retireChanged } from './replaced.js';
-import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
+import {
+  countChanges,
+  insertReceipts,
+  isUnchanged,
+  updateReceipts,
+  type ReceiptChange,
+} from './receipt-store.js';
 import { addNote, moveTo, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
 import { release } from './quarantine.js';
 import { appendLog, type PaymentRow } from '../store.js';
@@ -62,7 +68,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
     const added: ReceiptRow[] = [];
-    const moved: ReceiptRow[] = [...retired, ...replaced];
+    const moved: ReceiptChange[] = [...retired, ...replaced];
 
     for (const [key, found] of incoming) {
       await pauseIfLong();
@@ -83,8 +89,8 @@ export function createRecordReceipts(context: ReceiptsContext) {
         if (isUnchanged(receipt, current)) continue;
         if (isBack) addNote(work.notes, receipt, entries('transfer_seen_again', receipt));
         work.receipts.set(key, current);
-        work.hasNews = true;
-        moved.push(current);
+        work.hasNews ||= !isInertMove(receipt, current, work.payment, clock.now(scopeOf(work.payment)));
+        moved.push({ before: receipt, after: current });
         continue;
       }
       const failure = await attempt(transaction, found, async () => {
@@ -122,9 +128,10 @@ export function createRecordReceipts(context: ReceiptsContext) {
         };
         work.receipts.set(key, current);
         work.hasNews = true;
-        moved.push(current);
+        moved.push({ before: receipt, after: current });
       }
     }
+    await countChanges(transaction, [...added, ...moved.map(({ after }) => after)]);
     await insertReceipts(transaction, added);
     await updateReceipts(transaction, moved);
     for (const work of works.values()) {
@@ -132,4 +139,18 @@ export function createRecordReceipts(context: ReceiptsContext) {
       await pauseIfLong();
     }
   };
+}
+
+/**
+ * True if a receipt only got into a block, and its payment has not ended: nothing else of the payment depends on that. After the
+ * deadline, it may have waited for the block.
+ */
+function isInertMove(before: ReceiptRow, after: ReceiptRow, payment: PaymentRow, now: number): boolean {
+  return (
+    [before, after].every(({ status }) => status === 'seen') &&
+    before.block_height === null &&
+    before.first_seen_at === after.first_seen_at &&
+    payment.cancelled_at === null &&
+    now < payment.expires_at
+  );
 }

@@ -4,7 +4,7 @@ import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { transferKey } from '../../scanning/scan.js';
 import type { IncomingTransfer } from './new-receipts.js';
-import { isLive, nameTransfer } from './receipt-store.js';
+import { isLive, nameTransfer, type ReceiptChange } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
 
 /**
@@ -17,8 +17,8 @@ export async function replaceByBalance(
   transaction: Transaction,
   { incoming }: Scan,
   works: ReadonlyMap<string, Work>,
-): Promise<ReceiptRow[]> {
-  const replaced: ReceiptRow[] = [];
+): Promise<ReceiptChange[]> {
+  const replaced: ReceiptChange[] = [];
   const all = [...works.values()];
   // Few receipts, if any: to look through all of them for each transfer would take the square of their number.
   const shownByBalance = all.flatMap((work) => {
@@ -44,7 +44,7 @@ export async function replaceByBalance(
       const gone = { ...receipt, block_height: null, block_hash: null, confirmed_at: null };
       work.receipts.set(formerKey, gone);
       work.replaced.add(formerKey);
-      replaced.push(gone);
+      replaced.push({ before: receipt, after: gone });
     }
   }
   return replaced;
@@ -90,7 +90,7 @@ async function rename(
  * @returns the receipts that got another place
  */
 export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {
-  const retired: ReceiptRow[] = [];
+  const retired: ReceiptChange[] = [];
   const owners = new Map(
     [...works.values()].flatMap((work) => [...work.receipts.keys()].map((key) => [key, work] as const)),
   );
@@ -109,7 +109,7 @@ export async function retireChanged(transaction: Transaction, scan: Scan, works:
     work.receipts.set(formerKey, gone);
     work.replaced.add(formerKey);
     work.hasNews = true;
-    retired.push(gone);
+    retired.push({ before: receipt, after: gone });
   }
   return retired;
 }

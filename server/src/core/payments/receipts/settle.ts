@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.js';
 import type { Posting } from '../../ledger/ledger.js';
 import { scopeOf } from '../../shared/scope.js';
 import { confirmation, reversal } from './postings.js';
-import { updateReceipts } from './receipt-store.js';
+import { updateReceipts, type ReceiptChange } from './receipt-store.js';
 import { addNote, isDropped, type DueReceipts, type ReceiptsContext, type Scan, type Work } from './work.js';
 import type { NewLogEntry } from '../store.js';
 
@@ -19,11 +19,12 @@ export async function settleReceipts(
   const { payment, receipts } = work;
   const now = clock.now(scopeOf(payment));
   const postings: Posting[] = [];
-  const changed: ReceiptRow[] = [];
+  // A receipt that is lost and dropped at once is changed twice.
+  const changed = new Map<string, ReceiptChange>();
   const notes: NewLogEntry[] = [];
-  const change = (key: string, receipt: ReceiptRow) => {
-    receipts.set(key, receipt);
-    changed.push(receipt);
+  const change = (key: string, before: ReceiptRow, after: ReceiptRow) => {
+    receipts.set(key, after);
+    changed.set(after.id, { before: changed.get(after.id)?.before ?? before, after });
   };
 
   const available = new Map<string, bigint>();
@@ -37,7 +38,7 @@ export async function settleReceipts(
     const { posting, taken } = reversal(receipt, before);
     available.set(currency, before - taken);
     postings.push(posting);
-    change(key, {
+    change(key, receipt, {
       ...receipt,
       status: 'seen',
       confirmed_at: null,
@@ -51,16 +52,18 @@ export async function settleReceipts(
     const receipt = receipts.get(key);
     if (!receipt) continue;
     postings.push(confirmation(receipt));
-    change(key, { ...receipt, status: 'confirmed', confirmed_at: now });
+    change(key, receipt, { ...receipt, status: 'confirmed', confirmed_at: now });
     addNote(notes, receipt, entries('transfer_confirmed', receipt));
   }
   for (const [key, receipt] of receipts) {
     if (!isDropped(receipt, key, scan, work)) continue;
-    change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
+    change(key, receipt, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
     addNote(notes, receipt, entries('transfer_dropped', receipt));
   }
 
-  // A receipt that is lost and dropped at once was changed twice: the later change holds.
-  await updateReceipts(transaction, [...new Map(changed.map((receipt) => [receipt.id, receipt])).values()]);
-  await payments.updatePayment(transaction, payment, notes, undefined, postings);
+  await updateReceipts(transaction, [...changed.values()]);
+  await payments.updatePayment(transaction, payment, notes, undefined, {
+    postings,
+    isChanged: changed.size > 0,
+  });
 }
