@@ -1,5 +1,8 @@
 /** The deliveries that a merchant can look up and repeat over the API, on both engines. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sql } from 'kysely';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
@@ -124,5 +127,31 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     expect(receiver.received.at(-1)?.event.data).toMatchObject({ isSample: true, mode: 'test' });
     expect((await shop.events()).length).toBe(before);
     expect((await post('samples', {}, other)).body.data.code).toBe('webhook_not_configured');
+  });
+
+  it('are each recorded, also if one that ends at the same time belongs to an event that was deleted', async () => {
+    const held: ServerResponse[] = [];
+    const server = createServer((_, response) => void held.push(response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const merchantId = await shop.merchant(receiver);
+    await shop.setEndpoint({ url: `http://127.0.0.1:${port}/`, secret: '' }, merchantId);
+    await shop.publish(5, { merchantId });
+    await expect.poll(() => held).toHaveLength(5);
+    const [, , deleted] = await shop.events({ merchantId });
+    await shop.server.database.write((transaction) =>
+      transaction
+        .deleteFrom('outbox')
+        .where('id', '=', deleted?.id ?? '')
+        .execute(),
+    );
+    for (const response of held) response.writeHead(204).end();
+    const left = await shop.settled(merchantId);
+    expect(left.map(({ tries }) => tries.map(({ responseStatus }) => responseStatus))).toEqual(
+      Array.from({ length: 4 }, () => [204]),
+    );
+    expect(held).toHaveLength(5);
   });
 });

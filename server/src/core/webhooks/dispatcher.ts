@@ -30,6 +30,12 @@ interface Claimed {
   readonly endpoint: WebhookEndpointTable;
 }
 
+/** An attempt that has ended, in real time. */
+interface Attempt extends Claimed {
+  readonly outcome: Outcome;
+  readonly attemptedAt: number;
+}
+
 const pollMs = 1000;
 /** The failed tries of an event, over five minutes, after which it is no passing fault. */
 const troubleTries = 3;
@@ -141,35 +147,68 @@ export function createDispatcher(deps: DispatcherDeps) {
       const outcome = await sender.send({ url: endpoint.url, mode, id, body, secrets, now }, aborting.signal);
       if (outcome.error === undefined) failing.delete(key);
       else failing.add(key);
-      await database.write((transaction) => settle(transaction, claimed, outcome, now));
+      await record({ ...claimed, outcome, attemptedAt: now });
     } catch (error) {
-      // The claim expires on its own, and then the event is delivered again.
-      if (!aborting.signal.aborted) {
-        log.error({ err: error, event: id }, 'Recording a webhook attempt failed; it is repeated');
-      }
+      logFailure(error, id);
     }
   }
 
-  async function settle(
+  /** The claim expires on its own, and then the event is delivered again. */
+  function logFailure(error: unknown, event: string): void {
+    if (aborting.signal.aborted) return;
+    log.error({ err: error, event }, 'Recording a webhook attempt failed; it is repeated');
+  }
+
+  /** Attempts that have ended while others were recorded: they share the next commit. */
+  const ended: Attempt[] = [];
+  let recording: Promise<void> = Promise.resolve();
+
+  function record(attempt: Attempt): Promise<void> {
+    ended.push(attempt);
+    recording = recording.then(() => recordAll(ended.splice(0)));
+    return recording;
+  }
+
+  async function recordAll(attempts: readonly Attempt[]): Promise<void> {
+    const [first, ...others] = attempts;
+    if (!first) return;
+    try {
+      await database.write((transaction) => settleAll(transaction, attempts));
+    } catch (error) {
+      // Such as of an event that was deleted meanwhile: it must not take the others with it.
+      if (others.length > 0) for (const one of attempts) await recordAll([one]);
+      else logFailure(error, first.event.id);
+    }
+  }
+
+  async function settleAll(transaction: Transaction, attempts: readonly Attempt[]): Promise<void> {
+    await store.insertAttempts(
+      transaction,
+      attempts.map(({ event: { id }, outcome, attemptedAt }) => ({
+        event_id: id,
+        tried_at: attemptedAt,
+        duration_ms: outcome.durationMs,
+        response_status: outcome.status ?? null,
+        response_excerpt: personalData.sealResponse(id, outcome.excerpt),
+        error: outcome.error ?? null,
+      })),
+    );
+    const delivered = attempts.filter(({ outcome }) => outcome.error === undefined);
+    await store.markDelivered(
+      transaction,
+      delivered.map(({ event }) => event.id),
+    );
+    for (const attempt of attempts)
+      if (attempt.outcome.error !== undefined) await retry(transaction, attempt);
+  }
+
+  /** Decides when a failed attempt is repeated, if it is. */
+  async function retry(
     transaction: Transaction,
-    { event, endpoint }: Claimed,
-    outcome: Outcome,
-    attemptedAt: number,
+    { event, endpoint, outcome, attemptedAt }: Attempt,
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode, type } = event;
     const done = { due_at: null, claim: null, claimed_until: null };
-    await store.insertAttempt(transaction, {
-      event_id: id,
-      tried_at: attemptedAt,
-      duration_ms: outcome.durationMs,
-      response_status: outcome.status ?? null,
-      response_excerpt: personalData.sealResponse(id, outcome.excerpt),
-      error: outcome.error ?? null,
-    });
-    if (outcome.error === undefined) {
-      await store.markDelivered(transaction, { id });
-      return;
-    }
     if (outcome.status === 410 && (await disable(transaction, endpoint, attemptedAt))) return;
     const tries = event.tries + 1;
     const delayMs = nextDelayMs(tries, Math.random(), outcome.retryAfterSeconds);

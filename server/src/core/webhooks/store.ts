@@ -10,7 +10,7 @@ import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { prepared, preparedSend } from '../db/prepared.js';
+import { filledUp, prepared, preparedIn, preparedInserts, preparedSend } from '../db/prepared.js';
 import { send } from '../db/send.js';
 import { countRows, having, inScope, rowById, updateRow } from '../db/rows.js';
 
@@ -124,8 +124,10 @@ export async function failPending(transaction: Transaction, { merchantId, mode }
  * The merchants with pending events, each with the due time of the earliest. It skips through the index from merchant to
  * merchant, so a merchant with a million pending events costs no more than one with a single event.
  */
-export async function waitingMerchants(reader: Reader, mode: Mode) {
-  const { rows } = await sql<{ merchantId: string; dueAt: number }>`
+export const waitingMerchants = (reader: Reader, mode: Mode) => findWaiting(reader, { mode });
+
+const findWaiting = prepared((reader, { mode }: { readonly mode: Mode }) => {
+  const query = sql<{ merchantId: string; dueAt: number }>`
     with recursive waiting (merchant_id) as (
       select min(merchant_id) from outbox where mode = ${mode} and due_at is not null
       union all
@@ -139,9 +141,9 @@ export async function waitingMerchants(reader: Reader, mode: Mode) {
       select min(due_at) from outbox
       where mode = ${mode} and due_at is not null and merchant_id = waiting.merchant_id
     ) as "dueAt"
-    from waiting where merchant_id is not null`.execute(reader);
-  return rows;
-}
+    from waiting where merchant_id is not null`;
+  return { compile: () => query.compile(reader) };
+});
 
 export const countWaiting = (reader: Reader): Promise<number> =>
   countRows(reader.selectFrom('outbox').where('due_at', 'is not', null));
@@ -156,9 +158,23 @@ export async function claimDue(
   now: number,
   realNow: number,
   limit: number,
-  claim: Pick<OutboxTable, 'claim' | 'claimed_until'>,
+  { claim, claimed_until }: Claim,
 ): Promise<OutboxTable[]> {
-  const due = await transaction
+  const due = await findDue(transaction, { merchantId, mode, now, realNow, limit });
+  const ids = due.map(({ id }) => id);
+  return claimAll(transaction, ids, { claim, claimed_until });
+}
+
+type Claim = Pick<OutboxTable, 'claim' | 'claimed_until'>;
+
+interface DueValues extends Scope {
+  readonly now: number;
+  readonly realNow: number;
+  readonly limit: number;
+}
+
+const findDue = prepared((transaction, { merchantId, mode, now, realNow, limit }: DueValues) =>
+  transaction
     .selectFrom('outbox')
     .select('id')
     .where((e) => e.and({ mode, merchant_id: merchantId }))
@@ -166,12 +182,12 @@ export async function claimDue(
     .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', realNow)]))
     .orderBy('due_at')
     .limit(limit)
-    .$call(forUpdateSkipLocked(transaction))
-    .execute();
-  if (due.length === 0) return [];
-  const ids = due.map(({ id }) => id);
-  return transaction.updateTable('outbox').set(claim).where('id', 'in', ids).returningAll().execute();
-}
+    .$call(forUpdateSkipLocked(transaction)),
+);
+
+const claimAll = preparedIn((transaction, ids, { claim, claimed_until }: Claim) =>
+  transaction.updateTable('outbox').set({ claim, claimed_until }).where('id', 'in', ids).returningAll(),
+);
 
 /** Extends the claims of deliveries that are still running. Claims that another process has taken since stay its own. */
 export async function extendClaims(
@@ -199,16 +215,22 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
     .execute();
 }
 
-export const insertAttempt = preparedSend((transaction, row: WebhookTryTable) =>
-  transaction.insertInto('webhook_tries').values(row),
-);
+export const insertAttempts = preparedInserts('webhook_tries');
 
-/** The event was delivered: it is not due any more. */
-export const markDelivered = preparedSend((transaction, { id }: { readonly id: string }) =>
+/** The events were delivered: they are not due any more. */
+export async function markDelivered(transaction: Transaction, ids: readonly string[]): Promise<void> {
+  for (const chunk of chunksOf(ids)) await markAll(transaction, filledUp(chunk.map((id) => ({ id }))));
+}
+
+const markAll = preparedSend((transaction, rows: readonly { readonly id: string }[]) =>
   transaction
     .updateTable('outbox')
     .set({ due_at: null, claim: null, claimed_until: null, status: 'delivered' })
-    .where('id', '=', id),
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    ),
 );
 
 export interface EventFilter {
