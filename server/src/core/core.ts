@@ -174,6 +174,7 @@ export async function createCore(options: CoreOptions) {
     }),
   );
   const depositAddresses = createDepositAddresses(
+    database,
     (network) => {
       const isReal = connected.some((one) => one.network === network);
       return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;

@@ -8,6 +8,7 @@
 import { prepared } from '../db/prepared.js';
 import type { DerivationTable } from '../db/schema.js';
 import type { AddressSource } from './address-sources.js';
+import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 
@@ -55,6 +56,7 @@ export async function raiseIndex(transaction: Transaction, sourceId: string, nex
  */
 export function createAddressPool(
   source: Pick<AddressSource, 'id' | 'derive'>,
+  database: Pick<Database, 'write'>,
   now = () => performance.now(),
   onReserve: (transaction: Transaction, first: number, next: number) => void = () => {},
 ) {
@@ -112,6 +114,17 @@ export function createAddressPool(
     return first;
   }
 
+  /**
+   * Reserves a block while there are some left, in a transaction that does nothing else: it locks the count of the source, for which
+   * other servers wait. If it fails, the next one without an address reserves its own.
+   */
+  function refill(): void {
+    if (!isLow() || !canReserve()) return;
+    isReserving = true;
+    reservedAt = now();
+    void database.write((transaction) => reserveBlock(transaction, false)).catch(() => undefined);
+  }
+
   /** While another transaction is reserving a block, it is better to take a single index than to wait for the block. */
   async function reserveOne(transaction: Transaction): Promise<number> {
     singles += 1;
@@ -120,6 +133,7 @@ export function createAddressPool(
     return index;
   }
 
+  const isLow = () => reserved.length < lowReserve && blockSize > lowReserve && isBusy();
   const isBusy = () => now() - reservedAt < shortBlockMs;
   const canReserve = () => !isReserving || now() - reservedAt > longestReservationMs;
 
@@ -131,9 +145,7 @@ export function createAddressPool(
         const index = await (canReserve() ? reserveBlock(transaction, true) : reserveOne(transaction));
         return { index, address: addressOf(index) };
       }
-      const isLow = reserved.length < lowReserve && blockSize > lowReserve && isBusy();
-      // There are some left, so nobody waits for this transaction to end.
-      if (isLow && canReserve()) await reserveBlock(transaction, false);
+      if (isLow()) afterCommit(transaction, refill);
       return { index: ready, address: addressOf(ready) };
     },
   };

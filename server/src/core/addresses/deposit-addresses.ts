@@ -1,5 +1,6 @@
 /** Deposit addresses: one per payment, and one per wallet and network. An address is never assigned twice. */
 import { inChunks } from '../db/chunks.js';
+import type { Database } from '../db/database.js';
 import type { AddressTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
 import type { Mode, Scope } from '../shared/scope.js';
@@ -7,12 +8,16 @@ import type { Network } from '../chains/networks.js';
 import { createAddressPool } from './address-pool.js';
 import type { AddressSource, AddressSources } from './address-sources.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { preparedSend } from '../db/prepared.js';
+import { preparedIn, preparedSend } from '../db/prepared.js';
 
 export type DepositAddresses = ReturnType<typeof createDepositAddresses>;
 
 const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
+);
+
+const findAddresses = preparedIn((reader, addresses, { mode }: { readonly mode: Mode }) =>
+  reader.selectFrom('addresses').selectAll().where('address', 'in', addresses).where('mode', '=', mode),
 );
 
 /** Modules may refuse to give addresses out, and note which were reserved. */
@@ -33,6 +38,7 @@ export interface AddressHooks {
 
 /** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
 export function createDepositAddresses(
+  database: Pick<Database, 'write'>,
   sourcesOf: (network: Network) => AddressSources,
   newId: NewId,
   hooks: AddressHooks,
@@ -55,7 +61,7 @@ export function createDepositAddresses(
     const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}/${epoch}`;
     const pool =
       pools.get(key) ??
-      createAddressPool(source, undefined, (transaction, first, next) =>
+      createAddressPool(source, database, undefined, (transaction, first, next) =>
         hooks.onAddressesReserved(transaction, scope.mode, source.id, first, next),
       );
     pools.set(key, pool);
@@ -98,14 +104,7 @@ export function createDepositAddresses(
 
     /** Finds which of the addresses were assigned in a mode. */
     find: (reader: Reader, mode: Mode, addresses: readonly string[]) =>
-      inChunks(addresses, (chunk) =>
-        reader
-          .selectFrom('addresses')
-          .selectAll()
-          .where('address', 'in', chunk)
-          .where('mode', '=', mode)
-          .execute(),
-      ),
+      findAddresses(reader, addresses, { mode }),
 
     /** All addresses of these wallets, sorted by network. */
     ofWallets: (reader: Reader, walletIds: readonly string[]) =>
