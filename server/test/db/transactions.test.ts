@@ -209,6 +209,20 @@ describe('a group of transactions', () => {
     expect(await write(() => Promise.resolve(4))).toBe(4);
   });
 
+  it('A long transaction shares its commit with no other', async () => {
+    const groups: number[][] = [];
+    const write = createGroupCommit(
+      async (work) => {
+        groups.push([]);
+        await work(noTransaction);
+      },
+      () => undefined,
+    );
+    const run = (value: number) => write(() => Promise.resolve(void groups.at(-1)?.push(value)), value === 3);
+    await Promise.all([1, 2, 3, 4, 5].map(run));
+    expect(groups).toEqual([[1, 2], [3], [4, 5]]);
+  });
+
   it('A group that cannot begin fails only its first transaction', async () => {
     let attempts = 0;
     const write = createGroupCommit(

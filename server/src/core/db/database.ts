@@ -12,8 +12,9 @@ export interface Database {
   /**
    * Runs one transaction and commits it durably. It retries after a deadlock or a serialization failure, so `work` must
    * have no effects outside the database.
+   * @param isLong it changes more than a request does: on SQLite, it then shares no commit with others, who would wait for it
    */
-  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  write<T>(work: (transaction: Transaction) => Promise<T>, isLong?: boolean): Promise<T>;
   /** Runs several reads on one snapshot of the database. They see no later commits and block no writes. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** Rejects unless the database answers within seconds, and takes writes. It writes nothing. */

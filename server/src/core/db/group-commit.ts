@@ -1,7 +1,7 @@
 /**
  * Commits transactions in groups. SQLite runs one write transaction at a time and waits for the disk at every commit.
- * Transactions that queue up meanwhile run one after another inside one outer transaction, each in its own savepoint,
- * and share one commit. None resolves before that commit. One that fails rolls back only its own savepoint.
+ * Transactions that queue up meanwhile run one after another inside one outer transaction, each after the first in its own
+ * savepoint, and share one commit. None resolves before that commit. One that fails rolls back only its own changes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pauseIfLong } from '../shared/pause.js';
@@ -11,6 +11,8 @@ import { runInTransaction } from './transaction-context.js';
 
 /** A caller's transaction that waits for its turn. */
 interface Queued {
+  /** Commits on its own: others would wait as long as it takes for their replies. */
+  readonly isLong: boolean;
   /** Runs the transaction. Returns a callback to call after the group's commit. */
   run(transaction: Transaction): Promise<() => void>;
   reject(error: unknown): void;
@@ -62,11 +64,14 @@ export function createGroupCommit(
           if (queue.length === 0) await nextTurn();
           // The first one holds the lock until the end of the turn: another server of this file must not meet it there.
           else if (members.length > 0) await pauseIfLong();
+          if (members.length > 0 && queue[0]?.isLong) break;
           const queued = queue.shift();
           if (!queued) break;
           members.push(queued);
-          const settle = await runOne(outer, queued);
+          // The first one needs no savepoint: if it fails, there is nothing else to keep.
+          const settle = await (members.length === 1 ? queued.run(outer) : runOne(outer, queued));
           if (settle) settles.push(settle);
+          if (queued.isLong) break;
         }
       });
     } catch (error) {
@@ -90,10 +95,10 @@ export function createGroupCommit(
     isRunning = false;
   }
 
-  return <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+  return <T>(work: (transaction: Transaction) => Promise<T>, isLong = false): Promise<T> =>
     new Promise((resolve, reject) => {
       queue.push({
-        reject,
+        ...{ isLong, reject },
         async run(outer) {
           const { result, callBack } = await runInTransaction(outer, work);
           return () => {

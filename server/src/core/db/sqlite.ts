@@ -90,9 +90,9 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   return {
     engine: 'sqlite',
     reader,
-    async write(work) {
+    async write(work, isLong) {
       refuseInsideTransaction();
-      return write(work);
+      return write(work, isLong);
     },
     snapshot: snapshotsOf(reader),
     tables: options.tables,

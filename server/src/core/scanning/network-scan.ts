@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
+import type { Transaction } from '../db/engine.js';
 import type { ChainCursorRow } from '../db/schema.js';
 import type { Chain, ChainTransfer, NetworkRef } from '../chains/chain.js';
 import { crossCheck, type CrossCheck } from './cross-check.js';
@@ -183,7 +184,7 @@ export function createNetworkScan(
       ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null, disagreement },
       ...{ overdue_since: overdueMs > 0 ? realNow() - overdueMs : null, node_limits: nodeLimits },
     };
-    const outcome = await database.write(async (transaction) => {
+    const apply = async (transaction: Transaction) => {
       await cursors.moveCursor(transaction, kept, move);
       if (!isChanged) return 'complete';
       const forgetUpTo = head.height - keptBlocks;
@@ -194,7 +195,11 @@ export function createNetworkScan(
         readBefore: orphanedAbove === undefined ? cursor.read_until : 0,
         syncedBefore: cursor.synced_at,
       });
-    });
+    };
+    const outcome = await database.write(
+      apply,
+      hasBacklog || blocks.length > 0 || orphanedAbove !== undefined,
+    );
     hasBacklog = outcome === 'more';
     appliedPending = difference.pending;
     known = { ...cursor, ...move, problem: null, is_wrong_chain: false, lease_until: kept.until };

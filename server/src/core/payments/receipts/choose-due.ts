@@ -5,8 +5,10 @@ import type { Transaction } from '../../db/engine.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { DueReceipt } from './receipt-store.js';
 
-/** The most payments that one scan confirms, unless it changes more of them. The rest waits for the next scan, which follows at once. */
+/** The most payments that one scan changes, unless it must change more of them. The rest waits for the next scan, which follows at once. */
 const mostConfirmed = 10;
+/** It still confirms so many: new blocks may come all the time. */
+const fewestConfirmed = 3;
 
 /**
  * The position in a network's payments. Receipts can stay due for long, as while they wait for a second node: the
@@ -37,7 +39,8 @@ export function createChooseDue() {
     const key = keyOfNetwork(network);
     const round = rounds.get(key) ?? start;
     const waiting = [...new Set(due.map((receipt) => receipt.payment_id))].sort();
-    const part = waiting.filter((id) => id > round.after).slice(0, mostConfirmed);
+    const most = Math.max(fewestConfirmed, mostConfirmed - new Set(changing).size);
+    const part = waiting.filter((id) => id > round.after).slice(0, most);
     const last = part.at(-1);
     const isOver = last === undefined || last === waiting.at(-1);
     const hasNews = blocks.length > 0 || checked.length > 0 || orphanedAbove !== undefined;
