@@ -1,4 +1,5 @@
 /** Work that waits for the shop's staff, by the page that shows it: the numbers in the menu. */
+import type { ParsedData } from '../src/contract/endpoint.js';
 import { home } from '../src/contract/home.js';
 import type { Api } from './api.js';
 
@@ -17,8 +18,12 @@ export type Counts = Readonly<Record<string, number>>;
 
 export async function readCounts(api: Api, signal: AbortSignal): Promise<Counts> {
   const { data } = await api(home.retrieve, {}, signal);
+  return countsOf(data.attention);
+}
+
+export function countsOf(attention: ParsedData<typeof home.retrieve>['attention']): Counts {
   const counts: Record<string, number> = {};
-  for (const { count, list } of data.attention) {
+  for (const { count, list } of attention) {
     const page = list && pageOf[list.path];
     if (page) counts[page] = (counts[page] ?? 0) + count;
   }

@@ -2,7 +2,8 @@
 import './counter.css';
 import { html, nothing, render, type TemplateResult } from 'lit';
 import * as z from 'zod/mini';
-import { consoleApi } from '../src/contract/console.js';
+import { settingsApi } from '../src/contract/console-settings.js';
+import { allows, peopleApi } from '../src/contract/console-people.js';
 import { currencies } from '../src/contract/currencies.js';
 import { payments } from '../src/contract/payments.js';
 import { loadItem, registerWorker, storeItem } from '../src/platform.js';
@@ -72,11 +73,11 @@ class ShopCounter extends HTMLElement {
   /** Reads who is signed in, and the shop. Without a connection, it stays as it was known. */
   async #load(): Promise<void> {
     try {
-      const { data: session } = await this.#api(consoleApi.session.retrieve, {});
-      const may = ['payments.create', 'counter.retrieve'].every((one) => session.permissions.includes(one));
+      const { data: session } = await this.#api(peopleApi.session.retrieve, {});
+      const may = ['payments.create', 'counter.retrieve'].every((one) => allows(session, one));
       if (!may) return this.#show({ name: 'not-allowed' });
       const [{ data: counter }, { data: list }] = await Promise.all([
-        this.#api(consoleApi.counter.retrieve, {}),
+        this.#api(settingsApi.counter.retrieve, {}),
         this.#api(currencies.list, {}),
       ]);
       this.#shop = {

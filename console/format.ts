@@ -36,5 +36,12 @@ export function time(iso: string | number | null | undefined): TemplateResult | 
   >`;
 }
 
+/** Both days, as `1 – 31 Oct 2026`; one, if they are the same. */
+export const daysFrom = (first: string, last: string): string =>
+  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).formatRange(
+    new Date(first),
+    new Date(last),
+  );
+
 /** `awaiting_approval` as `awaiting approval`, for words of the API that have no text here. */
 export const words = (code: string) => code.replaceAll('_', ' ');

@@ -2,6 +2,7 @@
 import type { TemplateResult } from 'lit';
 import type { ConsoleSession } from '../src/contract/console-people.js';
 import type { Api, Mode } from './api.js';
+import type { Counts } from './attention.js';
 import type { Query } from './route.js';
 import type { Dialog } from './ui/dialog.js';
 
@@ -18,6 +19,8 @@ export interface Page<Data = unknown> {
    * are not available.
    */
   readonly changes?: 'home' | 'payment';
+  /** The numbers in the menu, if the page's data has them: they are not read once more then. */
+  counts?(data: Data): Counts;
   /** Actions that can be started from anywhere, by their name in the address: `?do=create`. */
   readonly actions?: Readonly<Record<string, (view: View) => Promise<unknown>>>;
 }
@@ -68,6 +71,11 @@ export interface View {
   /** Redraws after a change of the page's own state. */
   redraw(): void;
 }
+
+/** Of an action that needs a fresh sign-in: asked for before its form opens, wherever the action was started. */
+export const guarded = (run: (view: View) => Promise<unknown>) => async (view: View) => {
+  if (await view.prove()) await run(view);
+};
 
 /** Checks the types of a page's data, and then erases them: the shell only passes the data on. */
 export function page<Data>(definition: Page<Data>): Page {

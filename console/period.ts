@@ -8,23 +8,41 @@ export interface Days {
   readonly last: string;
 }
 
-export const presets = ['today', '7-days', 'month', 'last-month'] as const;
+export const presets = [
+  ...(['today', '7-days', 'month', 'last-month'] as const),
+  ...(['quarter', 'last-quarter', 'year', 'last-year'] as const),
+] as const;
 export type Preset = (typeof presets)[number];
 
 export function daysOf(preset: Preset, today: string): Days {
+  const month = Number(today.slice(5, 7)) - 1;
   switch (preset) {
     case 'today':
       return { first: today, last: today };
     case '7-days':
       return { first: addDays(today, -6), last: today };
     case 'month':
-      return { first: monthOf(today), last: addDays(monthOf(today, 1), -1) };
+      return months(today, 0, 1);
     case 'last-month':
-      return { first: monthOf(today, -1), last: addDays(monthOf(today), -1) };
+      return months(today, -1, 1);
+    case 'quarter':
+      return months(today, -(month % 3), 3);
+    case 'last-quarter':
+      return months(today, -(month % 3) - 3, 3);
+    case 'year':
+      return months(today, -month, 12);
+    case 'last-year':
+      return months(today, -month - 12, 12);
     default:
       return preset satisfies never;
   }
 }
+
+/** So many whole months. @param from the first one, counted from that of the day */
+const months = (day: string, from: number, count: number): Days => ({
+  first: monthOf(day, from),
+  last: addDays(monthOf(day, from + count), -1),
+});
 
 /** The preset of an address; `custom` for days of one's own; undefined for all times. */
 export function chosenPeriod({ query }: Pick<View, 'query'>): Preset | 'custom' | undefined {

@@ -1,10 +1,11 @@
 /** `<checkout-console>`: sign-in, the menu, the mode, and the page of the address. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import { changesPath, peopleApi, type ConsoleSession } from '../src/contract/console-people.js';
+import { allows, changesPath, peopleApi, type ConsoleSession } from '../src/contract/console-people.js';
 import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import type { Counts } from './attention.js';
 import { followChanges, type Following } from './changes.js';
+import { prove, withFreshSignIn, type SignInHost } from './fresh-sign-in.js';
 import { press } from './keyboard.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Page, View } from './page.js';
@@ -32,10 +33,6 @@ interface Question {
   readonly dialog: Dialog;
   readonly answer: (values: Readonly<Record<string, string>> | undefined) => void;
 }
-
-/** Time to fill in a form. The server decides in any case. */
-const formMs = 60_000;
-const isProved = ({ provedUntil }: ConsoleSession) => Date.parse(provedUntil) - formMs > Date.now();
 
 /** Duration of a notice, and of one whose action can be undone. */
 const sayMs = 4_000;
@@ -132,12 +129,12 @@ export class CheckoutConsole extends LitElement {
 
   protected override render(): TemplateResult {
     const { session, signIn, shown, question, toast } = this;
-    const rest = html`${question ? dialogView(question.dialog, (values) => this.#answer(values)) : nothing}
+    const rest = html`${question ? dialogView(question.dialog, (values) => this.#answer(question, values)) : nothing}
     ${toastView(toast)}`;
     if (signIn) return html`${signInView(signIn, () => void this.#usePasskey())} ${rest}`;
     const route = this.#route;
     if (!session || !route) return html`<p class="wait" role="status">…</p>`;
-    const isSeen = ({ permission }: Place) => session.permissions.includes(permission);
+    const isSeen = ({ permission }: Place) => allows(session, permission);
     const menu = places.filter((one) => one.label && !one.parent && isSeen(one));
     const page = placeOf(route.page);
     const entryOf = ({ name, label = '' }: Place) => ({
@@ -260,7 +257,7 @@ export class CheckoutConsole extends LitElement {
       this.#fail({ name: 'problem', title: texts.notFoundTitle, text: texts.notFound, isFinal: true });
       return;
     }
-    if (!session.permissions.includes(place.permission)) {
+    if (!allows(session, place.permission)) {
       const text = texts.mayNot(session.role);
       this.#fail({ name: 'problem', title: texts.mayNotTitle, text, isFinal: true });
       return;
@@ -322,6 +319,10 @@ export class CheckoutConsole extends LitElement {
       const data = await page.load(view);
       if (isLate()) return;
       this.shown = { name: 'page', data };
+      if (page.counts) {
+        this.counts = page.counts(data);
+        this.#counted = { mode: view.mode, at: Date.now() };
+      }
       document.title = `${page.title(view, data)} · ${this.session?.merchant.name ?? ''}`;
     } catch (error) {
       if (isLate()) return;
@@ -410,10 +411,9 @@ export class CheckoutConsole extends LitElement {
       query: route.query,
       now: () => Date.now() + (mode === 'test' ? this.aheadMs : 0),
       signal,
-      can: (permission) => session.permissions.includes(permission),
-      sees: (name) => session.permissions.includes(placeOf(name)?.permission ?? ''),
-      parts: (name) =>
-        partsOf(name).flatMap((one) => (session.permissions.includes(one.permission) ? one.name : [])),
+      can: (permission) => allows(session, permission),
+      sees: (name) => allows(session, placeOf(name)?.permission ?? ''),
+      parts: (name) => partsOf(name).flatMap((one) => (allows(session, one.permission) ? one.name : [])),
       link: (page, id, query) => formatRoute(this.base, mode, page, id, query),
       go: (href) => this.#go(href),
       replace: (href) => this.#go(href, true),
@@ -495,10 +495,11 @@ export class CheckoutConsole extends LitElement {
     });
   }
 
-  #answer(values: Readonly<Record<string, string>> | undefined): void {
-    const { question } = this;
+  /** A late answer to an earlier question does not close the one that is open. */
+  #answer(question: Question, values: Readonly<Record<string, string>> | undefined): void {
+    if (this.question !== question) return;
     this.question = undefined;
-    question?.answer(values);
+    question.answer(values);
   }
 
   /** A button that is disabled while its action runs loses the focus, which a dialog could not give back then. */
@@ -515,77 +516,43 @@ export class CheckoutConsole extends LitElement {
       this.#pressed = activeElement;
     this.busy += 1;
     try {
-      const result = await this.#withFreshSignIn(run);
+      const result = await withFreshSignIn(run, this.#signInHost);
       if (result === undefined) return undefined;
       if (done !== undefined) this.#say(done, undo);
       await this.#load();
       if (done !== undefined && this.#view) void this.#count(this.#view, true);
       return result.value;
     } catch (error) {
-      if (isSignedOut(error)) this.signIn = { name: 'asking' };
-      else await this.#ask(failureDialog(error));
+      await this.#tell(error);
       return undefined;
     } finally {
       this.busy -= 1;
     }
   }
 
-  /** Undefined if the person gave up on signing in again. */
-  async #withFreshSignIn<T>(run: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
-    try {
-      return { value: await run() };
-    } catch (error) {
-      if (!(error instanceof CallFailure) || error.code !== 'step_up_required') throw error;
-      return (await this.#askToSignIn()) ? this.#withFreshSignIn(run) : undefined;
-    }
-  }
-
-  async #readSession(): Promise<ConsoleSession> {
-    const { data } = await createApi(this.apiUrl, 'test')(peopleApi.session.retrieve, {});
-    this.#enter(data);
-    return data;
-  }
-
-  /** False if the person gave up. */
-  async #askToSignIn(): Promise<boolean> {
-    // A passkey may have been added since the session was read.
-    const { passkeys } = await this.#readSession();
-    const answer = await this.#ask({
-      title: texts.freshTitle,
-      text: html`<p>${texts.freshText}</p>
-        <p><small>${texts.freshLink}</small></p>`,
-      action: passkeys > 0 ? texts.passkey : texts.goOn,
-    });
-    if (!answer) return false;
-    if (passkeys > 0) await this.#proveAgain();
-    return true;
-  }
-
-  /** A new sign-in is enough, even if this browser's clock is wrong: the server decides in any case. */
   async #prove(): Promise<boolean> {
-    const before = this.session;
-    if (!before) return false;
     try {
-      let now = before;
-      while (!isProved(now) && now.provedUntil === before.provedUntil) {
-        if (!isProved(await this.#readSession()) && !(await this.#askToSignIn())) return false;
-        now = await this.#readSession();
-      }
-      return true;
+      return this.session !== undefined && (await prove(this.session, this.#signInHost));
     } catch (error) {
-      if (isSignedOut(error)) this.signIn = { name: 'asking' };
-      else await this.#ask(failureDialog(error));
+      await this.#tell(error);
       return false;
     }
   }
 
-  /** If it fails, the question is shown again. */
-  async #proveAgain(): Promise<void> {
-    try {
-      this.#enter(await signInByPasskey(createApi(this.apiUrl, 'test')));
-    } catch (error) {
-      if (error instanceof CallFailure) this.#say(messageOf(error));
-    }
+  get #signInHost(): SignInHost {
+    const { apiUrl } = this;
+    return {
+      apiUrl,
+      enter: (session) => this.#enter(session),
+      ask: (dialog) => this.#ask(dialog),
+      say: (text) => this.#say(text),
+    };
+  }
+
+  /** Says why an action failed; a session that has ended needs a sign-in instead. */
+  async #tell(error: unknown): Promise<void> {
+    if (isSignedOut(error)) this.signIn = { name: 'asking' };
+    else await this.#ask(failureDialog(error));
   }
 
   #say(text: string, undo?: () => Promise<unknown>): void {

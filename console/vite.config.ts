@@ -1,6 +1,15 @@
 /** Builds the console's pages: `server/dist/console/console.js`, its style sheet, and a chunk for each page; and the counter. */
 import { defineConfig } from 'vite';
 
+const groups = [
+  {
+    name: 'base',
+    test: /console\/(page|format|zone|messages\/(pick|common)|ui\/(button|details|copy|empty|more|teach-tag))\.ts$|contract\/(fields|decimal|endpoint)\.ts$/,
+  },
+  { name: 'lists', test: /console\/(period|ui\/(table|filter-bar|period))\.ts$/ },
+  { name: 'waiting', test: /console\/attention\.ts$|contract\/(home|console-cases|console-go-live)\.ts$/ },
+];
+
 /** @param mode `counter`: the page for a shop's counter, and its worker, which share no file with the console's pages */
 export default defineConfig(({ mode }) => ({
   publicDir: false,
@@ -21,6 +30,8 @@ export default defineConfig(({ mode }) => ({
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',
         assetFileNames: `${mode === 'counter' ? mode : 'console'}.[ext]`,
+        // Each file costs a turn on a slow network: what nearly all pages need comes with the first script.
+        ...(mode !== 'counter' && { codeSplitting: { groups } }),
       },
     },
   },

@@ -10,6 +10,8 @@ const causes = {
   credited: 'Credited now.',
 } as const;
 
+const addresses = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'}`;
+
 export const texts = pick({
   en: {
     title: 'Compare with the chain',
@@ -24,12 +26,10 @@ export const texts = pick({
       'No network here has a node that reports balances. Blocks of Bitcoin and Litecoin name every payment, and simulated networks have no node.',
     compare: 'Compare now',
     stop: 'Stop',
-    running: (name: string, count: number) =>
-      `Comparing ${name}: ${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'} so far`,
-    stopped: (name: string, count: number) =>
-      `${name}: stopped after ${count.toLocaleString('en')} addresses.`,
+    running: (name: string, count: number) => `Comparing ${name}: ${addresses(count)} so far`,
+    stopped: (name: string, count: number) => `${name}: stopped after ${addresses(count)}.`,
     done: (name: string, count: number, height: number, found: number) =>
-      `${name}: ${count.toLocaleString('en')} ${count === 1 ? 'address' : 'addresses'} at block ${height.toLocaleString('en')}, ${found === 0 ? 'no difference' : found === 1 ? '1 difference' : `${found} differences`}.`,
+      `${name}: ${addresses(count)} at block ${height.toLocaleString('en')}, ${found === 0 ? 'no difference' : found === 1 ? '1 difference' : `${found} differences`}.`,
     now: 'Found just now',
     differences: 'Known differences',
     noDifferences: 'The books agree with the chain.',

@@ -71,6 +71,7 @@ export const texts = pick({
     page: 'Payment page',
     open: 'Open',
     receipt: 'Receipt',
+    sendReceipt: 'Receipt…',
     from: 'Sent from',
     metadata: 'Data of the shop',
     receipts: 'Transfers',

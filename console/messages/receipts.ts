@@ -12,7 +12,6 @@ interface Receipt {
 
 export const texts = pick({
   en: {
-    button: 'Receipt…',
     title: (order: string) => `Receipt of ${order}`,
     text: ({ order, price, paid, network, day, url }: Receipt) =>
       `Receipt for ${order}: ${price}, paid with ${paid}${network === '' ? '' : ` on ${network}`} on ${day}. ${url}`,

@@ -20,8 +20,10 @@ export const texts = pick({
         'Money above the price, or that did not pay for the order, goes back at once, if the wallet that paid has signed for the address. All other refunds wait for a person.',
     },
     currency: 'Counted in',
-    option: (code: string, isMoney: boolean, now: string) =>
-      `${code}: ${isMoney ? 'all coins by their value' : 'this coin only'}${now === '' ? '' : ` (now ${now})`}`,
+    currencyHint: 'Money counts refunds in all coins by their value, a coin only its own.',
+    option: (code: string, now: string) => (now.includes(code) ? `${now} now` : `${code}, ${now} now`),
+    allCoins: 'All coins together, by their value',
+    oneCoin: 'One coin only',
     amount: 'Up to',
     onlyLower: 'It can only be set and lowered here. The server’s command line raises it.',
     emptyRemoves: 'Empty: no limit of this kind.',

@@ -4,7 +4,8 @@
  * @place {"order": 196, "label": "Your account", "parent": "settings", "permission": "sessions.list"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { mailApi } from '../../src/contract/console-mail.js';
+import { peopleApi } from '../../src/contract/console-people.js';
 import { texts } from '../messages/settings.js';
 import { page, type View } from '../page.js';
 import { ownMailSection, type OwnMail } from './mail-parts.js';
@@ -20,9 +21,9 @@ interface Data {
 
 async function load({ api, signal, can }: View): Promise<Data> {
   const [sessions, passkeys, ownMail] = await Promise.all([
-    api(consoleApi.sessions.list, {}, signal),
-    api(consoleApi.passkeys.list, {}, signal),
-    can('ownMail.retrieve') ? api(consoleApi.ownMail.retrieve, {}, signal) : undefined,
+    api(peopleApi.sessions.list, {}, signal),
+    api(peopleApi.passkeys.list, {}, signal),
+    can('ownMail.retrieve') ? api(mailApi.ownMail.retrieve, {}, signal) : undefined,
   ]);
   return { sessions: sessions.data, passkeys: passkeys.data, ownMail: ownMail?.data };
 }

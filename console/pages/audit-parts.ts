@@ -1,12 +1,12 @@
 /** An entry of the audit log, in words. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { consoleApi } from '../../src/contract/console.js';
+import type { settingsApi } from '../../src/contract/console-settings.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, words } from '../format.js';
 import { texts, type Audited, type Told } from '../messages/audit.js';
 import type { View } from '../page.js';
 
-export type AuditEntry = ParsedData<typeof consoleApi.auditLog.list>[number];
+export type AuditEntry = ParsedData<typeof settingsApi.auditLog.list>[number];
 /** Decimals of a currency’s smallest unit, by its code. */
 export type Decimals = ReadonlyMap<string, number>;
 

@@ -4,7 +4,8 @@
  * @place {"order": 200, "label": "Audit log", "parent": "settings", "permission": "auditLog.list"}
  */
 import { html, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { peopleApi } from '../../src/contract/console-people.js';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import { currencies } from '../../src/contract/currencies.js';
 import type { Pagination } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
@@ -35,9 +36,9 @@ async function load(view: View): Promise<Data> {
     ...askedRange(view),
   };
   const [listed, known, team] = await Promise.all([
-    api(consoleApi.auditLog.list, { query: filter }, signal),
+    api(settingsApi.auditLog.list, { query: filter }, signal),
     can('currencies.list') ? api(currencies.list, {}, signal) : undefined,
-    can('team.list') ? api(consoleApi.team.list, {}, signal) : undefined,
+    can('team.list') ? api(peopleApi.team.list, {}, signal) : undefined,
   ]);
   return {
     ...{ rows: listed.data, pagination: listed.pagination, team: team?.data },

@@ -6,12 +6,12 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { bankAccounts } from '../../src/contract/bank-accounts.js';
-import { consoleApi } from '../../src/contract/console.js';
+import { bankPayouts } from '../../src/contract/console-banks.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/banks.js';
 import { common } from '../messages/common.js';
-import { page, type View } from '../page.js';
+import { guarded, page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
@@ -20,7 +20,6 @@ import { rowActions } from '../ui/more.js';
 import { table } from '../ui/table.js';
 import { tones } from './transfer-parts.js';
 
-const { bankPayouts } = consoleApi;
 type Payouts = ParsedData<typeof bankPayouts.list>;
 type Payout = Payouts['waiting'][number];
 type Account = ParsedData<typeof bankAccounts.list>[number];
@@ -116,7 +115,10 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
             : nothing,
       },
     ],
-    empty: emptyHint(view, texts.noWaiting),
+    empty: emptyHint(view, texts.noWaiting, {
+      ...{ text: texts.create, page: 'banks', query: { do: 'create' } },
+      permission: 'bankPayouts.create',
+    }),
   });
 
 const endedTable = (rows: readonly Payout[], view: View) =>
@@ -152,7 +154,10 @@ const accountTable = (rows: readonly Account[], view: View) =>
       { label: texts.number, kind: 'hash', cell: ({ accountNumber }) => copyable(accountNumber, view) },
       { label: texts.accountCurrency, cell: ({ currency, country }) => `${currency}, ${country}` },
     ],
-    empty: emptyHint(view, texts.noAccounts),
+    empty: emptyHint(view, texts.noAccounts, {
+      ...{ text: texts.addAccount, page: 'banks', query: { do: 'account' } },
+      permission: 'bankAccounts.create',
+    }),
   });
 
 /** Asks for amount, account and text, shows what is left of the balance, and takes it only then. */
@@ -258,4 +263,9 @@ async function addAccount(view: View): Promise<void> {
   await view.act(() => view.api(bankAccounts.create, { body }), texts.saved);
 }
 
-export default page<Data>({ title: () => texts.title, load, render, actions: { create } });
+export default page<Data>({
+  title: () => texts.title,
+  load,
+  render,
+  actions: { create: guarded(create), account: guarded(addAccount) },
+});

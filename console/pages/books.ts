@@ -13,13 +13,14 @@ import {
 } from '../../src/contract/book-files.js';
 import { books, type Booking } from '../../src/contract/books.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
-import { amount, time } from '../format.js';
+import { amount, daysFrom, time } from '../format.js';
 import { texts } from '../messages/books.js';
 import { page, type View } from '../page.js';
 import { chosenPeriod, daysOf } from '../period.js';
 import { button } from '../ui/button.js';
 import { section } from '../ui/details.js';
 import { saveParts } from '../ui/files.js';
+import { emptyHint } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { periodFields } from '../ui/period.js';
 import { table } from '../ui/table.js';
@@ -66,17 +67,22 @@ async function load(view: View): Promise<Data> {
   return (await api(books.list, { query: { ...askedPeriod(view), limit: 25, cursor } }, signal)).data;
 }
 
-function render({ bookings, begin, end, isFinal, next }: Data, view: View): TemplateResult {
+/** The days that were read, and the zone in which they begin. */
+const periodText = ({ from, to, zone }: Data) =>
+  texts.period(daysFrom(dayOf(Date.parse(from), zone), dayOf(Date.parse(to) - 1, zone)), zone);
+
+function render(data: Data, view: View): TemplateResult {
+  const { bookings, begin, end, isFinal, next } = data;
   const { zone } = askedPeriod(view);
   const assets = [...new Set([...begin, ...end].map(({ asset }) => asset))];
   const totalOf = (of: Data['begin'], name: string) => of.find(({ asset }) => asset === name)?.total ?? '0';
   return html`<div class="bar">
       ${filterBar(view, [{ name: 'zone', label: texts.zone, value: zone }], periodFields(view, 'last-month'))}
       <div class="actions">
-        ${button(view, { text: texts.save, permission: 'books.list', kind: 'main', run: () => save(view) })}
+        ${button(view, { text: texts.save, permission: 'books.list', kind: 'main', run: () => save(data, view) })}
       </div>
     </div>
-    ${isFinal ? nothing : html`<p>${texts.open}</p>`}
+    <p>${periodText(data)}${isFinal ? nothing : html`<br /><small>${texts.open}</small>`}</p>
     ${
       assets.length === 0
         ? nothing
@@ -99,7 +105,7 @@ function render({ bookings, begin, end, isFinal, next }: Data, view: View): Temp
             }),
           )
     }
-    ${bookings.length === 0 ? html`<div class="empty"><p>${texts.nothing}</p></div>` : list(bookings, view)}
+    ${bookings.length === 0 ? html`<div class="empty">${emptyHint(view, texts.nothing, toPayments)}</div>` : list(bookings, view)}
     <nav class="pages" aria-label=${texts.bookings}>
       ${
         view.query.has('cursor')
@@ -113,6 +119,8 @@ function render({ bookings, begin, end, isFinal, next }: Data, view: View): Temp
       }
     </nav>`;
 }
+
+const toPayments = { text: texts.toPayments, page: 'payments' };
 
 const list = (bookings: readonly Booking[], view: View) =>
   table<Booking>({
@@ -137,10 +145,11 @@ const list = (bookings: readonly Booking[], view: View) =>
     empty: '',
   });
 
-async function save(view: View): Promise<void> {
+async function save(data: Data, view: View): Promise<void> {
   const values = await view.ask({
     title: texts.saveTitle,
-    text: texts.saveText,
+    text: html`<p><b>${periodText(data)}</b></p>
+      <p>${texts.saveText}</p>`,
     fields: [
       {
         name: 'profile',

@@ -1,7 +1,7 @@
 /** The staff's work on a payment: notes, who takes care of it, that it is handled, and a sum that is accepted as paid. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
 import { cases, type PaymentCase } from '../../src/contract/console-cases.js';
+import { peopleApi } from '../../src/contract/console-people.js';
 import type { PaymentRecord } from '../../src/contract/payment-record.js';
 import { transactions } from '../../src/contract/transactions.js';
 import { amount, time } from '../format.js';
@@ -100,7 +100,7 @@ async function take(isMine: boolean, view: View): Promise<void> {
 }
 
 async function assign({ assignee }: PaymentCase, view: View): Promise<void> {
-  const team = await view.act(() => view.api(consoleApi.team.list, {}));
+  const team = await view.act(() => view.api(peopleApi.team.list, {}));
   if (!team) return;
   const before = assignee?.id ?? null;
   const values = await view.ask({

@@ -4,7 +4,7 @@
  * @place {"order": 85, "parent": "money", "permission": "chainChecks.list"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { chainChecks } from '../../src/contract/console-chain-checks.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
 import { texts } from '../messages/checks.js';
@@ -14,8 +14,6 @@ import { button } from '../ui/button.js';
 import { copyable, short } from '../ui/copy.js';
 import { section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
-
-const { chainChecks } = consoleApi;
 
 type Data = ParsedData<typeof chainChecks.list>;
 type Network = Data['networks'][number];
@@ -45,7 +43,7 @@ function render({ networks, differences }: Data, view: View): TemplateResult {
     ${section(
       texts.networks,
       html`<p>${texts.text}</p>
-        ${networkTable(networks, run, view)} ${run ? progressOf(run, view) : nothing}`,
+        ${networkTable(networks, view)} ${run ? progressOf(run, view) : nothing}`,
     )}
     ${
       run && run.findings.length > 0
@@ -56,7 +54,7 @@ function render({ networks, differences }: Data, view: View): TemplateResult {
   </div>`;
 }
 
-const networkTable = (rows: readonly Network[], run: Run | undefined, view: View) =>
+const networkTable = (rows: readonly Network[], view: View) =>
   table<Network>({
     label: texts.networks,
     ...{ rows, view },
@@ -68,12 +66,10 @@ const networkTable = (rows: readonly Network[], run: Run | undefined, view: View
         label: common.actions,
         kind: 'actions',
         cell: (one) =>
-          run?.state === 'running'
-            ? nothing
-            : button(view, {
-                ...{ text: texts.compare, permission: 'chainChecks.compare', kind: 'main small' },
-                run: () => compare(one, view),
-              }),
+          button(view, {
+            ...{ text: texts.compare, permission: 'chainChecks.compare', kind: 'main small' },
+            run: () => compare(one, view),
+          }),
       },
     ],
     empty: texts.noNetworks,

@@ -4,7 +4,8 @@
  * @place {"order": 110, "parent": "customers", "permission": "customers.retrieve"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { erasure } from '../../src/contract/console-erasure.js';
+import { relations } from '../../src/contract/console-relations.js';
 import { customers } from '../../src/contract/customers.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import type { PaymentRecord } from '../../src/contract/payment-record.js';
@@ -16,12 +17,11 @@ import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { table } from '../ui/table.js';
 import { customerFields, isErased, stateOf, type Customer } from './customer-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
 import { loadSubscriptions, subscriptionTable, sumsOf, type Subscriptions } from './subscription-parts.js';
-
-const { erasure, relations } = consoleApi;
 
 interface Data {
   readonly one: Customer;
@@ -73,7 +73,10 @@ function render({ one, sums, subscriptions, payments }: Data, view: View): Templ
     )}
     ${
       subscriptions
-        ? section(texts.subscriptions, subscriptionTable(subscriptions, 'customer', view))
+        ? section(
+            texts.subscriptions,
+            subscriptionTable(subscriptions, 'customer', view, noSubscriptions(view)),
+          )
         : nothing
     }
     ${section(
@@ -96,6 +99,9 @@ function render({ one, sums, subscriptions, payments }: Data, view: View): Templ
   </div>`;
 }
 
+const noSubscriptions = (view: View) =>
+  emptyHint(view, texts.noSubscriptions, { text: texts.toPlans, page: 'plans' });
+
 const countOf = (sums: Data['sums']) => sums.reduce((count, { payments }) => count + payments, 0);
 
 const lastPayments = (rows: readonly PaymentRecord[], view: View) =>
@@ -113,7 +119,10 @@ const lastPayments = (rows: readonly PaymentRecord[], view: View) =>
       },
       { label: ofPayments.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
     ],
-    empty: texts.noPayments,
+    empty: emptyHint(view, texts.noPayments, {
+      ...{ text: texts.newPayment, page: 'payments', query: { do: 'create' } },
+      permission: 'payments.create',
+    }),
   });
 
 const update = (

@@ -4,14 +4,14 @@
  * @place {"order": 170, "label": "Developers", "permission": "webhooks.list"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';
 import { webhookEventType } from '../../src/contract/webhooks.js';
 import { time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/developers.js';
-import { page, type View } from '../page.js';
+import { guarded, page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { commands } from '../ui/commands.js';
 import { copyable } from '../ui/copy.js';
@@ -22,8 +22,8 @@ import { table } from '../ui/table.js';
 import { replayButton, replayProgress } from './replay-parts.js';
 import { deliveryTable, type Delivery } from './webhook-parts.js';
 
-type Webhook = ParsedData<typeof consoleApi.webhook.retrieve>;
-type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
+type Webhook = ParsedData<typeof settingsApi.webhook.retrieve>;
+type ApiKey = ParsedData<typeof settingsApi.apiKeys.list>[number];
 
 interface Data {
   /** Undefined for roles that may not see it. */
@@ -51,8 +51,8 @@ async function load({ api, query, signal, can }: View): Promise<Data> {
   const page = query.get('page') ?? undefined;
   const [listed, webhook, keys] = await Promise.all([
     api(webhooks.list, { query: { page, ...filterOf(query) } }, signal),
-    can('webhook.retrieve') ? api(consoleApi.webhook.retrieve, {}, signal) : undefined,
-    can('apiKeys.list') ? api(consoleApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+    can('webhook.retrieve') ? api(settingsApi.webhook.retrieve, {}, signal) : undefined,
+    can('apiKeys.list') ? api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
   ]);
   return {
     webhook: webhook?.data,
@@ -104,7 +104,7 @@ function webhookSection({ url, disabledAt }: Webhook, view: View): TemplateResul
     ${
       url === ''
         ? nothing
-        : html`${button(view, { text: texts.rotate, permission: 'webhook.rotateSecret', run: () => rotate(view) })}
+        : html`${button(view, { text: texts.rotate, permission: 'webhook.rotateSecret', isGuarded: true, run: () => rotate(view) })}
           ${button(view, { text: texts.sample, permission: 'webhooks.sendSample', run: () => sendSample(view) })}`
     }`,
   );
@@ -118,14 +118,14 @@ async function change(former: string, view: View): Promise<void> {
   });
   if (!values) return;
   const body = { url: values['url'] ?? '' };
-  const made = await view.act(() => view.api(consoleApi.webhook.update, { body }), texts.saved);
+  const made = await view.act(() => view.api(settingsApi.webhook.update, { body }), texts.saved);
   if (made?.data.secret) await showSecret(made.data.secret, view);
 }
 
 async function rotate(view: View): Promise<void> {
   const { rotateTitle: title, rotateText: text, rotateAction: action } = texts;
   if (!(await view.ask({ title, text, action }))) return;
-  const made = await view.act(() => view.api(consoleApi.webhook.rotateSecret, {}));
+  const made = await view.act(() => view.api(settingsApi.webhook.rotateSecret, {}));
   if (made?.data.secret) await showSecret(made.data.secret, view);
 }
 
@@ -201,13 +201,14 @@ function keyActions({ id, key, revokedAt, expiresAt }: ApiKey, view: View): Temp
   if (revokedAt !== null) return html`${tag(texts.revoked)} <small>${time(revokedAt)}</small>`;
   const end = expiresAt === null ? '' : html`<small>${texts.ends} ${time(expiresAt)}</small>`;
   const run = () => revoke(id, key, view);
-  return html`${end} ${button(view, { text: texts.revoke, permission: 'apiKeys.revoke', run, kind: 'small' })}`;
+  return html`${end}
+  ${button(view, { text: texts.revoke, permission: 'apiKeys.revoke', isGuarded: true, run, kind: 'small' })}`;
 }
 
 async function revoke(id: string, key: string, view: View): Promise<void> {
   const { revokeText: text, revokeAction: action } = texts;
   if (!(await view.ask({ title: texts.revokeTitle(key), text, action, isFinal: true }))) return;
-  await view.act(() => view.api(consoleApi.apiKeys.revoke, { params: { key_id: id } }), texts.revokedDone);
+  await view.act(() => view.api(settingsApi.apiKeys.revoke, { params: { key_id: id } }), texts.revokedDone);
 }
 
 async function createKey(view: View): Promise<void> {
@@ -228,7 +229,7 @@ async function createKey(view: View): Promise<void> {
     scope: isPublic ? undefined : scopes.find((one) => one === values['scope']),
     label: values['label'],
   };
-  const made = await view.act(() => view.api(consoleApi.apiKeys.create, { body }));
+  const made = await view.act(() => view.api(settingsApi.apiKeys.create, { body }));
   if (!made) return;
   await view.ask({
     title: texts.keyTitle,
@@ -241,6 +242,6 @@ export default page<Data>({
   title: () => texts.title,
   load,
   render,
-  actions: { create: createKey },
+  actions: { create: guarded(createKey) },
   everyMs: 15_000,
 });

@@ -4,7 +4,7 @@
  * @place {"order": 70, "parent": "money", "permission": "payoutExports.list"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { payoutExports, psbts } from '../../src/contract/console-payouts.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
 import { texts } from '../messages/exports.js';
@@ -19,7 +19,6 @@ import { table } from '../ui/table.js';
 import { sendFromWallet, tellLeftOut, type Export, type File } from './send-parts.js';
 import { makePsbt, psbtSection, type Psbt } from './psbt-parts.js';
 
-const { payoutExports, psbts } = consoleApi;
 type Exports = ParsedData<typeof payoutExports.list>;
 interface Data extends Exports {
   readonly psbts: readonly Psbt[];
@@ -60,7 +59,10 @@ function exportAction({ network, by }: Waiting, view: View): unknown {
   if (by === 'hand') return texts.byHand;
   if (by === 'psbt') {
     const run = () => makePsbt(network, view);
-    return button(view, { text: texts.makePsbt, permission: 'psbts.create', kind: 'main small', run });
+    return button(view, {
+      ...{ text: texts.makePsbt, permission: 'psbts.create', isGuarded: true, kind: 'main small' },
+      run,
+    });
   }
   const run = async () => {
     const made = await view.act(() => view.api(payoutExports.create, { body: { network } }));

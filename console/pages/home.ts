@@ -8,7 +8,7 @@ import type { ParsedData } from '../../src/contract/endpoint.js';
 import { cases } from '../../src/contract/console-cases.js';
 import { goLive as goLiveApi } from '../../src/contract/console-go-live.js';
 import { home } from '../../src/contract/home.js';
-import { pageOf } from '../attention.js';
+import { countsOf, pageOf } from '../attention.js';
 import { amount, time } from '../format.js';
 import { language } from '../messages/pick.js';
 import { texts } from '../messages/home.js';
@@ -72,7 +72,7 @@ function passkeyOffer(view: View): TemplateResult | typeof nothing {
     html`<p>${texts.passkeyText}</p>
       <div class="actions">
         ${button(view, {
-          ...{ text: texts.passkeyAdd, permission: 'passkeys.create', kind: 'main' },
+          ...{ text: texts.passkeyAdd, permission: 'passkeys.create', isGuarded: true, kind: 'main' },
           async run() {
             const { add } = await import('./passkey-parts.js');
             if (await add(view)) later();
@@ -196,4 +196,11 @@ function chart(days: readonly Volume[], currency: string, today: string): Templa
   </figure>`;
 }
 
-export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000, changes: 'home' });
+export default page<Data>({
+  title: () => texts.title,
+  load,
+  render,
+  everyMs: 15_000,
+  changes: 'home',
+  counts: ({ attention }) => countsOf(attention),
+});

@@ -4,7 +4,7 @@
  * @place {"order": 192, "label": "Fee and limits", "parent": "settings", "permission": "shop.retrieve"}
  */
 import { html, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/settings.js';
@@ -13,10 +13,10 @@ import { commands } from '../ui/commands.js';
 import { details, section } from '../ui/details.js';
 import { listed, refundLimitSection } from './refund-limit-parts.js';
 
-type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
+type Shop = ParsedData<typeof settingsApi.shop.retrieve>;
 
 const load = async ({ api, signal }: View): Promise<Shop> =>
-  (await api(consoleApi.shop.retrieve, {}, signal)).data;
+  (await api(settingsApi.shop.retrieve, {}, signal)).data;
 
 function render(shop: Shop, view: View): TemplateResult {
   const { merchant } = view.session;

@@ -10,7 +10,7 @@ import { amount, time } from '../format.js';
 import { texts } from '../messages/links.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
-import { copyable, outside } from '../ui/copy.js';
+import { copyable, outside, short } from '../ui/copy.js';
 import { details, section } from '../ui/details.js';
 import { changedEnd, linkFields, priceOf, settingsOf, stateOf, type Link } from './link-parts.js';
 
@@ -30,11 +30,10 @@ function render(one: Link, view: View): TemplateResult {
   const bound = (units: number | null) => units !== null && amount(units, baseCurrency);
   return html`<div class="panels">
     ${section(
-      title,
+      texts.facts,
       details([
         [texts.state, stateOf(one)],
-        [texts.address, copyable(url, view)],
-        [texts.open, outside(url, texts.open)],
+        [texts.address, html`${copyable(url, view, short(url, 24, 6))} ${outside(url, texts.open)}`],
         [texts.text, one.text],
         [texts.price, priceOf(one)],
         [texts.least, bound(minAmount) || ''],
@@ -72,7 +71,7 @@ function render(one: Link, view: View): TemplateResult {
       html`<div class="poster">
           <p class="title">${title}</p>
           ${drawQr(url, title)}
-          <p translate="no">${url}</p>
+          <p translate="no"><code>${url}</code></p>
         </div>
         <div class="actions"><button @click=${() => print()}>${texts.print}</button></div>`,
     )}

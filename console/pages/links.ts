@@ -64,10 +64,11 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         {
           label: texts.left,
           kind: 'money',
-          cell: ({ stock, sold, reserved }) => (stock === null ? '' : Math.max(0, stock - sold - reserved)),
+          cell: ({ stock, sold, reserved }) =>
+            stock === null ? '' : Math.max(0, stock - sold - reserved).toLocaleString('en'),
         },
         { label: texts.state, kind: 'status', cell: stateOf },
-        { label: texts.address, kind: 'hash', cell: ({ url }) => copyable(url, view) },
+        { label: texts.address, kind: 'hash', cell: ({ url, slug }) => copyable(url, view, `/l/${slug}`) },
         { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
       empty: emptyHint(view, texts.noLinks, {

@@ -1,6 +1,6 @@
 /** The choices of e-mail: of the signed-in person, and of the shop's payers. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { mailApi } from '../../src/contract/console-mail.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { languageName } from '../../src/platform.js';
 import { texts } from '../messages/mail.js';
@@ -9,8 +9,8 @@ import { commands } from '../ui/commands.js';
 import { section } from '../ui/details.js';
 import { field } from '../ui/field.js';
 
-export type OwnMail = ParsedData<typeof consoleApi.ownMail.retrieve>;
-export type PayerMail = ParsedData<typeof consoleApi.payerMail.retrieve>;
+export type OwnMail = ParsedData<typeof mailApi.ownMail.retrieve>;
+export type PayerMail = ParsedData<typeof mailApi.payerMail.retrieve>;
 
 interface Choices<Kind extends string> {
   readonly isOn: boolean;
@@ -88,7 +88,7 @@ export const ownMailSection = (own: OwnMail, view: View): TemplateResult =>
       text: texts.ownText(view.session.person.email, texts.modes[view.mode]),
       offered: own.offered.map((kind) => [kind, texts.staffKinds[kind]]),
       permission: 'ownMail.update',
-      save: (kinds, language) => view.api(consoleApi.ownMail.update, { body: { kinds, language } }),
+      save: (kinds, language) => view.api(mailApi.ownMail.update, { body: { kinds, language } }),
     },
     view,
   );
@@ -109,7 +109,7 @@ export const payerMailSection = (payers: PayerMail, view: View): TemplateResult 
       }),
       permission: 'payerMail.update',
       save: (kinds, language, values) =>
-        view.api(consoleApi.payerMail.update, {
+        view.api(mailApi.payerMail.update, {
           body: { kinds, language, replyTo: textOf(values.get('replyTo')) },
         }),
     },

@@ -12,7 +12,7 @@ import { transfers } from '../../src/contract/transfers.js';
 import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/money.js';
-import { page, type View } from '../page.js';
+import { guarded, page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { blocks, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
@@ -275,4 +275,10 @@ const payoutTable = (rows: readonly Payout[], view: View) =>
     empty: emptyHint(view, texts.noPayouts, { text: texts.bankPayouts, page: 'banks' }),
   });
 
-export default page<Data>({ title: () => texts.title, load, render, actions: { create }, everyMs: 15_000 });
+export default page<Data>({
+  title: () => texts.title,
+  load,
+  render,
+  actions: { create: guarded(create) },
+  everyMs: 15_000,
+});

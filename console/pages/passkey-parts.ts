@@ -1,6 +1,6 @@
 /** The signed-in person's own passkeys. */
 import { html, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { peopleApi } from '../../src/contract/console-people.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
 import { texts } from '../messages/passkeys.js';
@@ -10,7 +10,7 @@ import { button } from '../ui/button.js';
 import { section } from '../ui/details.js';
 import { table } from '../ui/table.js';
 
-export type Passkey = ParsedData<typeof consoleApi.passkeys.list>[number];
+export type Passkey = ParsedData<typeof peopleApi.passkeys.list>[number];
 
 export function passkeySection(passkeys: readonly Passkey[], view: View): TemplateResult {
   return section(
@@ -29,14 +29,17 @@ export function passkeySection(passkeys: readonly Passkey[], view: View): Templa
             kind: 'actions',
             cell: (one) =>
               button(view, {
-                ...{ text: texts.remove, permission: 'passkeys.remove', kind: 'small' },
+                ...{ text: texts.remove, permission: 'passkeys.remove', isGuarded: true, kind: 'small' },
                 run: () => remove(one, view),
               }),
           },
         ],
         empty: texts.none,
       })}`,
-    button(view, { text: texts.add, permission: 'passkeys.create', run: () => add(view), kind: 'main' }),
+    button(view, {
+      ...{ text: texts.add, permission: 'passkeys.create', isGuarded: true, kind: 'main' },
+      run: () => add(view),
+    }),
   );
 }
 
@@ -56,5 +59,5 @@ export async function add(view: View): Promise<boolean> {
 async function remove({ id, name }: Passkey, view: View): Promise<void> {
   const { removeText: text, remove: action } = texts;
   if (!(await view.ask({ title: texts.removeTitle(name), text, action, isFinal: true }))) return;
-  await view.act(() => view.api(consoleApi.passkeys.remove, { params: { passkey_id: id } }), texts.removed);
+  await view.act(() => view.api(peopleApi.passkeys.remove, { params: { passkey_id: id } }), texts.removed);
 }

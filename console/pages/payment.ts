@@ -20,9 +20,7 @@ import { details, section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
 import { acceptButton, caseSection, handledTag } from './case-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
-import { receiptButton } from './receipt-parts.js';
 import { life, story } from './story-parts.js';
-import { refund } from './refund-form.js';
 import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
 import { deliveryTable, type Delivery } from './webhook-parts.js';
 
@@ -73,7 +71,7 @@ function actions({ payment }: Data, view: View): TemplateResult {
           text: texts.refund,
           permission: 'refunds.create',
           isGuarded: true,
-          run: () => refund(payment, view),
+          run: async () => (await import('./refund-form.js')).refund(payment, view),
           kind: 'main',
         })
       : nothing
@@ -81,6 +79,15 @@ function actions({ payment }: Data, view: View): TemplateResult {
   ${receiptButton(payment, view)} ${acceptButton(payment, view)}
   ${button(view, { text: texts.resend, permission: 'transactions.resendWebhook', run: () => resend(payment, view) })}
   ${isOpen ? button(view, { text: texts.cancel, permission: 'payments.cancel', run: () => cancel(payment, view) }) : nothing}`;
+}
+
+function receiptButton(payment: PaymentRecord, view: View): TemplateResult | typeof nothing {
+  const { receiptUrl, state } = payment;
+  if (receiptUrl === undefined || !isInGroup(state, 'success')) return nothing;
+  return button(view, {
+    ...{ text: texts.sendReceipt, permission: 'transactions.retrieve' },
+    run: async () => (await import('./receipt-form.js')).showReceipt(payment, receiptUrl, view),
+  });
 }
 
 function facts(payment: PaymentRecord, view: View): TemplateResult {

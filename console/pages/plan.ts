@@ -4,7 +4,7 @@
  * @place {"order": 130, "parent": "plans", "permission": "paymentPlans.retrieve"}
  */
 import { html, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { relations } from '../../src/contract/console-relations.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { paymentPlans } from '../../src/contract/payment-plans.js';
 import { subscribers } from '../../src/contract/subscribers.js';
@@ -15,7 +15,6 @@ import { button } from '../ui/button.js';
 import { details, section, tag } from '../ui/details.js';
 import { loadSubscriptions, subscriptionTable, sumsOf, type Subscriptions } from './subscription-parts.js';
 
-const { relations } = consoleApi;
 type Plan = ParsedData<typeof paymentPlans.retrieve>;
 
 interface Data {
@@ -58,7 +57,7 @@ function render({ plan: one, sums, subscriptions }: Data, view: View): TemplateR
     )}
     ${section(
       texts.subscribers,
-      subscriptionTable(subscriptions, 'plan', view),
+      subscriptionTable(subscriptions, 'plan', view, texts.noneOfPlan),
       button(view, {
         ...{ text: texts.subscribe, permission: 'subscribers.create' },
         run: () => subscribe(one, view),

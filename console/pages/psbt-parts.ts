@@ -1,6 +1,6 @@
 /** PSBTs, which the shop's wallet signs: created, saved as files, imported, replaced and discarded. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { psbts } from '../../src/contract/console-payouts.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
 import { texts } from '../messages/exports.js';
@@ -12,7 +12,6 @@ import { rowActions } from '../ui/more.js';
 import { chooseFile, saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
 
-const { psbts } = consoleApi;
 export type Psbt = ParsedData<typeof psbts.list>[number];
 type PsbtFile = ParsedData<typeof psbts.write>;
 
@@ -49,7 +48,7 @@ export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =
         empty: '',
       })}`,
     button(view, {
-      ...{ text: texts.import, permission: 'psbts.import', kind: 'main' },
+      ...{ text: texts.import, permission: 'psbts.import', isGuarded: true, kind: 'main' },
       run: () => importSigned(view),
     }),
   );
@@ -81,9 +80,17 @@ function actions({ id, state }: Psbt, view: View): unknown {
     isOpen
       ? button(view, { text: texts.saveAgain, permission: 'psbts.write', kind: 'main small', run: write })
       : nothing,
-    isOpen ? button(view, { text: texts.bump, permission: 'psbts.bump', kind, run: bump }) : nothing,
+    isOpen
+      ? button(view, { text: texts.bump, permission: 'psbts.bump', isGuarded: true, kind, run: bump })
+      : nothing,
     state === 'open' || state === 'conflicted'
-      ? button(view, { text: texts.discard, permission: 'psbts.discard', kind, run: discard })
+      ? button(view, {
+          text: texts.discard,
+          permission: 'psbts.discard',
+          isGuarded: true,
+          kind,
+          run: discard,
+        })
       : nothing,
   ]);
 }

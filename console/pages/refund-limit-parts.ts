@@ -1,6 +1,6 @@
 /** The limits of refunds among the settings, and the form that sets one: what changes is shown before it is set. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import { currencies } from '../../src/contract/currencies.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount } from '../format.js';
@@ -9,11 +9,11 @@ import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { details, section } from '../ui/details.js';
 
-type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
+type Shop = ParsedData<typeof settingsApi.shop.retrieve>;
 type Limit = 'dailyRefunds' | 'autoRefund';
 type Limits = Readonly<Record<string, string>>;
 
-const { refundLimits } = consoleApi;
+const { refundLimits } = settingsApi;
 
 /** `500 USD, 200 USDT`; empty if there are none. */
 export const listed = (limits: Limits) =>
@@ -42,19 +42,24 @@ async function change(limit: Limit, shop: Shop, view: View): Promise<void> {
   if (!known) return;
   const limits = shop[limit];
   const shown = known.data.filter(({ code, isActive }) => isActive || code in limits);
-  // Those that have a limit come first, and then money, which holds for all coins.
+  // Money first, which holds for all coins; and those that have a limit before others.
   const rank = ({ code, type }: (typeof shown)[number]) =>
-    code in limits ? 0 : code === 'USD' ? 1 : type === 'fiat' ? 2 : 3;
+    (type === 'fiat' ? 0 : 3) + (code in limits ? 0 : code === 'USD' ? 1 : 2);
   const sorted = [...shown].sort((a, b) => rank(a) - rank(b));
+  const first = sorted.find(({ code }) => code in limits) ?? sorted[0];
   const values = await view.ask({
     title: texts.titles[limit],
     text: texts.texts[limit],
     fields: [
       {
-        ...{ name: 'currency', label: texts.currency },
+        ...{ name: 'currency', label: texts.currency, value: first?.code ?? '' },
+        hint: texts.currencyHint,
         options: sorted.map(({ code, type }) => [
-          code,
-          texts.option(code, type === 'fiat', limits[code] === undefined ? '' : amount(limits[code], code)),
+          ...([
+            code,
+            limits[code] === undefined ? code : texts.option(code, amount(limits[code], code)),
+          ] as const),
+          type === 'fiat' ? texts.allCoins : texts.oneCoin,
         ]),
       },
       {

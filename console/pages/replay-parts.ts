@@ -24,10 +24,11 @@ let running: (Progress & { readonly stop: () => void }) | undefined;
 
 /** @param total of the events that the filter selects */
 export function replayButton(filter: Filter, total: number, view: View): TemplateResult | typeof nothing {
-  if (running || total === 0) return nothing;
+  if (total === 0) return nothing;
   const count = Math.min(total, mostReplayed);
   const run = () => replay(filter, count, total, view);
-  return html`${button(view, { text: texts.replay(count), permission: 'webhooks.retry', run })}`;
+  const isHeld = running !== undefined;
+  return html`${button(view, { text: texts.replay(count), permission: 'webhooks.retry', run, isHeld })}`;
 }
 
 export const replayProgress = (): TemplateResult | typeof nothing =>

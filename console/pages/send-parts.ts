@@ -1,12 +1,11 @@
 /** Sends the transfers of an export from a wallet in this browser, and stores its answers. */
 import { html, nothing } from 'lit';
 import type { Wallet } from '../../src/browser-wallets/provider.js';
-import { consoleApi } from '../../src/contract/console.js';
+import { payoutExports } from '../../src/contract/console-payouts.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { texts } from '../messages/exports.js';
 import type { View } from '../page.js';
 
-const { payoutExports } = consoleApi;
 export type Export = ParsedData<typeof payoutExports.list>['exports'][number];
 
 export type File = ParsedData<typeof payoutExports.create>;

@@ -1,6 +1,6 @@
 /** Open sessions: of the signed-in person, and of the whole team. */
 import { html, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { peopleApi } from '../../src/contract/console-people.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
 import { common } from '../messages/common.js';
@@ -10,8 +10,8 @@ import { button } from '../ui/button.js';
 import { section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
 
-export type OwnSession = ParsedData<typeof consoleApi.sessions.list>[number];
-export type TeamSession = ParsedData<typeof consoleApi.teamSessions.list>[number];
+export type OwnSession = ParsedData<typeof peopleApi.sessions.list>[number];
+export type TeamSession = ParsedData<typeof peopleApi.teamSessions.list>[number];
 
 // The first that matches: others name themselves after those that came before them.
 const browsers = [
@@ -76,7 +76,7 @@ export const ownSessionSection = (sessions: readonly OwnSession[], view: View): 
         button(view, {
           ...{ text: texts.end, permission: 'sessions.remove', kind: 'small' },
           run: () =>
-            view.act(() => view.api(consoleApi.sessions.remove, { params: { session_id: id } }), texts.ended),
+            view.act(() => view.api(peopleApi.sessions.remove, { params: { session_id: id } }), texts.ended),
         }),
     }),
   );
@@ -102,5 +102,5 @@ async function end({ id, person, userAgent }: TeamSession, view: View): Promise<
     ...{ action: texts.endAction, isFinal: true },
   });
   if (!sure) return;
-  await view.act(() => view.api(consoleApi.teamSessions.remove, { params: { session_id: id } }), texts.ended);
+  await view.act(() => view.api(peopleApi.teamSessions.remove, { params: { session_id: id } }), texts.ended);
 }

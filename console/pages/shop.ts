@@ -4,7 +4,7 @@
  * @place {"order": 191, "label": "Shop", "parent": "settings", "permission": "shop.retrieve"}
  */
 import { html, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { texts } from '../messages/settings.js';
 import { page, type View } from '../page.js';
@@ -14,8 +14,8 @@ import { details, section } from '../ui/details.js';
 import { loadWidget, previewSection } from './preview-parts.js';
 import { zoneSection } from './zone-parts.js';
 
-type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
-type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
+type Shop = ParsedData<typeof settingsApi.shop.retrieve>;
+type ApiKey = ParsedData<typeof settingsApi.apiKeys.list>[number];
 
 interface Data {
   readonly shop: Shop;
@@ -26,8 +26,8 @@ interface Data {
 async function load(view: View): Promise<Data> {
   const { api, signal, can } = view;
   const [shop, keys] = await Promise.all([
-    api(consoleApi.shop.retrieve, {}, signal),
-    can('apiKeys.list') ? api(consoleApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+    api(settingsApi.shop.retrieve, {}, signal),
+    can('apiKeys.list') ? api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
     loadWidget(view),
   ]);
   const isPublic = ({ kind, revokedAt }: ApiKey) => kind === 'public' && revokedAt === null;
@@ -74,7 +74,7 @@ async function change(shop: Shop, view: View): Promise<void> {
   const { businessName, logo, supportUrl, origins = '' } = values;
   const redirectOrigins = origins.split(/[\s,]+/).filter((one) => one !== '');
   const body = { businessName, logo, supportUrl, redirectOrigins };
-  await view.act(() => view.api(consoleApi.shop.update, { body }), texts.saved);
+  await view.act(() => view.api(settingsApi.shop.update, { body }), texts.saved);
 }
 
 export default page<Data>({ title: () => texts.shop, load, render });

@@ -1,6 +1,6 @@
 /** Subscriptions with the names of customer and plan: the list, which three pages show. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { relations } from '../../src/contract/console-relations.js';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { subscribers } from '../../src/contract/subscribers.js';
 import { amount, time } from '../format.js';
@@ -10,8 +10,6 @@ import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
-
-const { relations } = consoleApi;
 
 export type Subscription = ParsedData<typeof relations.listSubscriptions>[number];
 
@@ -45,7 +43,7 @@ export function subscriptionTable(
   { rows, pagination }: Subscriptions,
   about: 'customer' | 'plan' | 'all',
   view: View,
-  empty: TemplateResult | string = texts.noSubscriptions,
+  empty: TemplateResult | string,
 ): TemplateResult {
   const customer = { label: texts.customer, cell: customerOf };
   const plan = (isLink: boolean) => ({

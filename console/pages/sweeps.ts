@@ -6,7 +6,7 @@
  */
 import { html, nothing, type TemplateResult } from 'lit';
 import { WalletRefusal, type Wallet } from '../../src/browser-wallets/provider.js';
-import { consoleApi } from '../../src/contract/console.js';
+import { sweeps } from '../../src/contract/console-sweeps.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/sweeps.js';
@@ -19,7 +19,6 @@ import { section, tag } from '../ui/details.js';
 import { saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
 
-const { sweeps } = consoleApi;
 type Data = ParsedData<typeof sweeps.list>;
 type Plan = ParsedData<typeof sweeps.plan>;
 type Group = Plan['groups'][number];

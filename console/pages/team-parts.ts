@@ -1,6 +1,6 @@
 /** The shop's team: who is in it, in which role. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { peopleApi } from '../../src/contract/console-people.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
 import { common } from '../messages/common.js';
@@ -12,7 +12,7 @@ import { rowActions } from '../ui/more.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
 
-export type Member = ParsedData<typeof consoleApi.team.list>[number];
+export type Member = ParsedData<typeof peopleApi.team.list>[number];
 type Role = Member['role'];
 
 const roles = Object.keys(texts.roles) as Role[];
@@ -54,20 +54,23 @@ export function teamSection(team: readonly Member[], view: View): TemplateResult
       ],
       empty: '',
     }),
-    button(view, { text: texts.invite, permission: 'team.invite', run: () => invite(view), kind: 'main' }),
+    button(view, {
+      ...{ text: texts.invite, permission: 'team.invite', isGuarded: true, kind: 'main' },
+      run: () => invite(view),
+    }),
   );
 }
 
 function memberActions({ id, email, role, sessions }: Member, view: View): unknown {
   const params = { person_id: id };
   const small = (text: string, permission: string, run: () => Promise<unknown>) =>
-    button(view, { text, permission, run, kind: 'small' });
+    button(view, { text, permission, run, isGuarded: permission !== 'team.signOut', kind: 'small' });
   return rowActions(id, [
     small(texts.newLink, 'team.invite', () => sendLink(email, role, view)),
     small(texts.changeRole, 'team.update', () => changeRole({ id, email, role }, view)),
     sessions > 0
       ? small(texts.signOut, 'team.signOut', () =>
-          view.act(() => view.api(consoleApi.team.signOut, { params }), texts.signedOut),
+          view.act(() => view.api(peopleApi.team.signOut, { params }), texts.signedOut),
         )
       : nothing,
     small(texts.remove, 'team.remove', () => remove(id, email, view)),
@@ -85,7 +88,7 @@ export async function invite(view: View): Promise<void> {
 }
 
 async function sendLink(email: string, role: Role, view: View): Promise<void> {
-  const made = await view.act(() => view.api(consoleApi.team.invite, { body: { email, role } }));
+  const made = await view.act(() => view.api(peopleApi.team.invite, { body: { email, role } }));
   if (made) await showLink(view, texts.linkReady(email), made.data.signInUrl, texts.linkText);
 }
 
@@ -101,11 +104,11 @@ async function changeRole(
   });
   if (!values) return;
   const input = { params: { person_id: id }, body: { role: roleOf(values['role']) } };
-  await view.act(() => view.api(consoleApi.team.update, input), texts.roleChanged);
+  await view.act(() => view.api(peopleApi.team.update, input), texts.roleChanged);
 }
 
 async function remove(id: string, email: string, view: View): Promise<void> {
   const { removeText: text, removeAction: action } = texts;
   if (!(await view.ask({ title: texts.removeTitle(email), text, action, isFinal: true }))) return;
-  await view.act(() => view.api(consoleApi.team.remove, { params: { person_id: id } }), texts.removed);
+  await view.act(() => view.api(peopleApi.team.remove, { params: { person_id: id } }), texts.removed);
 }

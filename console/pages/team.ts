@@ -4,9 +4,9 @@
  * @place {"order": 194, "label": "Team", "parent": "settings", "permission": "team.list"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { peopleApi } from '../../src/contract/console-people.js';
 import { texts } from '../messages/settings.js';
-import { page, type View } from '../page.js';
+import { guarded, page, type View } from '../page.js';
 import { teamSessionSection, type TeamSession } from './session-parts.js';
 import { invite, teamSection, type Member } from './team-parts.js';
 
@@ -18,8 +18,8 @@ interface Data {
 
 async function load({ api, signal, can }: View): Promise<Data> {
   const [team, sessions] = await Promise.all([
-    api(consoleApi.team.list, {}, signal),
-    can('teamSessions.list') ? api(consoleApi.teamSessions.list, {}, signal) : undefined,
+    api(peopleApi.team.list, {}, signal),
+    can('teamSessions.list') ? api(peopleApi.teamSessions.list, {}, signal) : undefined,
   ]);
   return { team: team.data, sessions: sessions?.data };
 }
@@ -33,6 +33,6 @@ export default page<Data>({
   title: () => texts.team,
   load,
   render,
-  actions: { create: invite },
+  actions: { create: guarded(invite) },
   everyMs: 15_000,
 });

@@ -4,7 +4,7 @@
  * @place {"order": 60, "parent": "money", "permission": "transfers.retrieve"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { transfersByHand } from '../../src/contract/console-payouts.js';
 import { transfers } from '../../src/contract/transfers.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/money.js';
@@ -13,8 +13,6 @@ import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { sumOf, tones, type Transfer } from './transfer-parts.js';
-
-const { transfersByHand } = consoleApi;
 
 const load = async ({ api, id, signal }: View): Promise<Transfer> =>
   (await api(transfers.retrieve, { params: { transfer_id: id } }, signal)).data;

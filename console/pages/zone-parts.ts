@@ -1,6 +1,6 @@
 /** The time zone of the shop, among the settings. */
 import type { TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import { timeZones } from '../../src/platform.js';
 import { texts } from '../messages/settings.js';
 import type { View } from '../page.js';
@@ -46,7 +46,7 @@ async function change(before: string, view: View): Promise<void> {
   const timeZone = values?.['timeZone'];
   if (timeZone === undefined) return;
   await view.act(async () => {
-    const { data } = await view.api(consoleApi.shop.update, { body: { timeZone } });
+    const { data } = await view.api(settingsApi.shop.update, { body: { timeZone } });
     setShopZone(data.timeZone);
     return data;
   }, texts.saved);

@@ -9,19 +9,27 @@ export interface Button {
   readonly run: () => Promise<unknown>;
   /** The call needs a fresh sign-in, which is asked for first. */
   readonly isGuarded?: boolean;
+  /** It has been started already: it stays where it is, with the focus, and does nothing. */
+  readonly isHeld?: boolean;
   /** `main`: the purpose of the page or the row; `small`: in a row of a table. */
   readonly kind?: 'main' | 'small' | 'main small';
 }
 
 export function button(
   view: View,
-  { text, permission, run, kind, isGuarded = false }: Button,
+  { text, permission, run, kind, isGuarded = false, isHeld = false }: Button,
 ): TemplateResult | typeof nothing {
   if (!view.can(permission)) return nothing;
   const start = async () => {
+    if (isHeld) return;
     if (!isGuarded || (await view.prove())) await run();
   };
-  return html`<button class=${kind ?? nothing} ?disabled=${view.isBusy} @click=${() => void start()}>
+  return html`<button
+    class=${kind ?? nothing}
+    ?disabled=${view.isBusy}
+    aria-disabled=${isHeld ? 'true' : nothing}
+    @click=${() => void start()}
+  >
     ${text}
   </button>`;
 }

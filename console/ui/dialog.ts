@@ -29,19 +29,34 @@ export function dialogView(
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     if (fields.some((one) => holdsSecret(form, one))) return;
-    const entries = new FormData(form);
-    answer(
+    const entries = [...new FormData(form)];
+    end(
+      form,
       Object.fromEntries(
-        [...entries].map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
+        entries.map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
       ),
     );
   };
-  return html`<dialog aria-labelledby="dialog-title" @close=${() => answer(undefined)}>
+  // Closed, it gives the focus back to what opened it. Only removed, it would not.
+  const end = (inside: Element, values?: Readonly<Record<string, string>>) => {
+    answer(values);
+    inside.closest('dialog')?.close();
+  };
+  // It comes later: another question may be open in it by then.
+  const closed = ({ currentTarget }: Event) => {
+    if (currentTarget instanceof HTMLDialogElement && !currentTarget.open) answer(undefined);
+  };
+  return html`<dialog aria-labelledby="dialog-title" @close=${closed}>
     <form method="dialog" @submit=${submit}>
       <h2 id="dialog-title">${title}</h2>
       ${typeof text === 'string' ? html`<p>${text}</p>` : text} ${fields.map(field)}
       <div class="actions">
-        <button type="button" @click=${() => answer(undefined)}>${common.close}</button>
+        <button
+          type="button"
+          @click=${(event: Event) => event.currentTarget instanceof Element && end(event.currentTarget)}
+        >
+          ${common.close}
+        </button>
         ${action ? html`<button class=${isFinal ? 'danger' : 'main'}>${action}</button>` : nothing}
       </div>
     </form>

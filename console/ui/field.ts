@@ -1,6 +1,8 @@
 /** One field of a form, with its label. */
 import { html, nothing, type TemplateResult } from 'lit';
 
+type Option = readonly [value: string, label: string, group?: string];
+
 export interface Field {
   readonly name: string;
   readonly label: string;
@@ -9,8 +11,8 @@ export interface Field {
   readonly isRequired?: boolean;
   /** The expected input, or its effect. */
   readonly hint?: string;
-  /** A list to choose from: value and label. */
-  readonly options?: readonly (readonly [value: string, label: string])[];
+  /** A list to choose from. Those of a group are next to each other, below its name. */
+  readonly options?: readonly Option[];
   /** The list is rows that are all seen, each with a mark to choose it. */
   readonly isInRows?: boolean;
   readonly isLong?: boolean;
@@ -44,13 +46,24 @@ function rows({ name, label, value, options = [], hint }: Field, hintId: string 
   </fieldset>`;
 }
 
+function groupsOf(options: readonly Option[]): (readonly [group: string | undefined, rows: Option[]])[] {
+  const groups = new Map<string | undefined, Option[]>();
+  for (const one of options) groups.set(one[2], [...(groups.get(one[2]) ?? []), one]);
+  return [...groups];
+}
+
 function control(
   { name, type = 'text', value = '', isRequired = false, options, isLong }: Field,
   hintId: string | typeof nothing,
 ): TemplateResult {
   if (options) {
     return html`<select name=${name} aria-describedby=${hintId} ?required=${isRequired}>
-      ${options.map(([one, label]) => html`<option value=${one} ?selected=${one === value}>${label}</option>`)}
+      ${groupsOf(options).map(([group, rows]) => {
+        const inner = rows.map(
+          ([one, label]) => html`<option value=${one} ?selected=${one === value}>${label}</option>`,
+        );
+        return group === undefined ? inner : html`<optgroup label=${group}>${inner}</optgroup>`;
+      })}
     </select>`;
   }
   if (isLong) {

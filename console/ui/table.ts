@@ -75,7 +75,7 @@ export function table<Row>(options: TableOptions<Row>): TemplateResult {
     return html`<td
       role="cell"
       data-label=${name}
-      class="${kind} ${places[index]}"
+      class="${kind} ${places[index]} ${inner === nothing ? 'void' : ''}"
       dir=${kind === 'text' ? 'auto' : nothing}
       translate=${isValue(inner) ? 'no' : nothing}
     >

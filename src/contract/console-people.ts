@@ -21,7 +21,10 @@ const session = z.object({
   id: z.string(),
   person: z.object({ id: z.string(), email: z.string() }),
   role,
-  /** All that the role may call, as `payments.list`: a resource and a verb of the contract. */
+  /**
+   * All that the role may call, as `payments.list`: a resource and a verb of the contract. `payments.*`: every verb of
+   * the resource that this server has.
+   */
   permissions: z.array(z.string()),
   merchant: z.object({
     id: z.string(),
@@ -38,6 +41,10 @@ const session = z.object({
   passkeys: z.number(),
 });
 export type ConsoleSession = z.output<typeof session>;
+
+/** True if the role of the session may call `payments.list`, a resource and a verb. */
+export const allows = ({ permissions }: Pick<ConsoleSession, 'permissions'>, call: string): boolean =>
+  permissions.includes(call) || permissions.includes(call.replace(/\..*/, '.*'));
 
 const member = z.object({
   id: z.string(),
@@ -95,7 +102,7 @@ const sampleSession: ConsoleSession = {
   id: sampleSessionId,
   person: { id: samplePersonId, email: 'ada@shop.example' },
   role: 'support',
-  permissions: ['payments.list', 'refunds.create'],
+  permissions: ['payments.*', 'refunds.create'],
   merchant: { id: '01J9ZQ8C0D1E2F3G4H5J6K7M8N', name: 'Example Shop', timeZone: 'Europe/Berlin' },
   modes: ['test', 'live'],
   provedUntil: '2026-01-01T00:10:00.000Z',

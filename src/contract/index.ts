@@ -83,6 +83,7 @@ export { goLiveSteps, type GoLiveStep } from './console-go-live.js';
 export { settingsApi, type SettingsApi } from './console-settings.js';
 export { consoleApi, type ConsoleApi } from './console.js';
 export {
+  allows,
   changesPath,
   peopleApi,
   roles,

@@ -176,11 +176,22 @@ test('a receipt is copied as a text and as a link, and the page says why no mail
   await inspect(page, 'console-receipt');
 });
 
-test('an accountant saves the month as a file', async () => {
+test('an accountant saves a year and a month as files, and sees their days', async () => {
   const page = await signInAs('accountant', stage, env());
   await go(page, 'books');
   await page.getByLabel('Period').selectOption('month');
   await page.getByRole('table', { name: 'Bookings' }).getByRole('row').nth(1).waitFor();
+  const year = new Date().getUTCFullYear();
+  await page.getByLabel('Period').selectOption('year');
+  await page.getByText(`Jan 1 – Dec 31, ${year}, UTC`).first().waitFor();
+  const ofYear = page.waitForEvent('download');
+  await press(page, /^Save/);
+  await page.getByRole('dialog').getByText(`Jan 1 – Dec 31, ${year}, UTC`).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click();
+  expect((await ofYear).suggestedFilename()).toBe(`books-test-${year}-01-01_${year}-12-31.csv`);
+  await page.getByLabel('Period').selectOption('month');
+  await page.waitForURL((url) => url.searchParams.get('days') === 'month');
+  await page.waitForFunction(() => document.querySelector('main[aria-busy=false]'));
   const saved = page.waitForEvent('download');
   await press(page, /^Save/);
   await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click();

@@ -7,6 +7,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory } from '../../server/test/support/forwarders.js';
+import { focused, press, tabTo } from './by-keyboard.js';
 import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
 import { signInAs } from './staff.js';
@@ -105,4 +106,53 @@ test('a manager credits the difference, once the nodes agree, and the books agre
   }, patient);
   await compare(page);
   await page.getByText(/: 1 address at block [\d,]+, no difference\.$/).waitFor();
+});
+
+test('a comparison is started, stopped and repeated without a pointer', async () => {
+  const page = await signInAs('accountant', stage, serverEnv);
+  await open(page);
+  let release = () => {};
+  const held = new Promise<void>((resume) => (release = resume));
+  await page.route(/\/chain-checks\/evm-dev\?/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await press(page, 'Compare now');
+  await press(page, 'Stop');
+  release();
+  await page.getByText(/: stopped after 1 address\.$/).waitFor();
+  await expect.poll(() => focused(page)).toBe('Compare now');
+  await page.keyboard.press('Enter');
+  await page.getByText(/: 1 address at block [\d,]+, no difference\.$/).waitFor();
+  await expect.poll(() => focused(page)).toBe('Compare now');
+});
+
+test('books that differ are on Home, which leads to the comparison and what it says of them', async () => {
+  const balance = await anvil.rpc<string>('eth_getBalance', [address, 'latest']);
+  await anvil.rpc('anvil_setBalance', [address, '0x7']);
+  const page = await signInAs('accountant', stage, serverEnv);
+  const link = page.getByRole('link', { name: '1 address holds another sum than the books say' });
+  const words = ['chains', 'reconcile', '--network', network, '--mode', 'test', '--apply'];
+  await vi.waitFor(async () => {
+    await anvil.mine(1);
+    // It exits with 3, because something is missing.
+    await runCommand(serverEnv, ...words).catch(() => undefined);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    await link.waitFor({ timeout: 1000 });
+  }, patient);
+  await tabTo(page, '1 address holds another sum than the books say');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Compare with the chain', level: 1 }).waitFor();
+  const row = page.getByRole('table', { name: 'Known differences' }).getByRole('row').nth(1);
+  await row.getByText('Missing', { exact: true }).waitFor();
+  expect(await row.innerText()).toMatch(/-0\.\d+ ETH/);
+  await row.getByText('Less than in the books.').waitFor();
+  await inspect(page, 'console-checks-missing');
+  // Nobody can credit what is missing.
+  const owner = await signInAs('owner', stage, serverEnv);
+  await open(owner);
+  await owner.getByText('Missing', { exact: true }).waitFor();
+  expect(await owner.getByRole('button', { name: 'Credit it…' }).count()).toBe(0);
+  await anvil.rpc('anvil_setBalance', [address, balance]);
 });

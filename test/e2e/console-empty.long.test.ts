@@ -35,10 +35,11 @@ const lists: Readonly<Record<string, readonly (readonly [sentence: string, step:
   ],
   exports: [['Nothing waits.', 'To the transfers']],
   banks: [
-    ['Nothing waits for the bank.', null],
+    ['Nothing waits for the bank.', 'New bank payout'],
     ['No payout to a bank has ended yet.', null],
-    ['No bank account yet.', null],
+    ['No bank account yet.', 'New bank account'],
   ],
+  books: [['Nothing was booked in this period.', 'To the payments']],
   links: [['No payment links yet.', 'New payment link']],
   customers: [['No customers yet.', 'New customer']],
   plans: [['No plans yet.', 'New plan']],
@@ -62,7 +63,7 @@ test('each list of an empty shop says in one sentence or two what comes there, a
       await link.click();
       await page.waitForURL((url) => url.pathname === new URL(href ?? '', url).pathname);
       // A form, or a page.
-      if (href?.includes('do=create') === true) await page.getByRole('dialog').waitFor();
+      if (href?.includes('do=') === true) await page.getByRole('dialog').waitFor();
       await go(page, path);
     }
     for (const width of [390, 1280]) {
@@ -100,4 +101,18 @@ test('somebody who may not make a record is not led to its form', async () => {
     await page.locator('main .empty p').first().waitFor();
     expect(await page.locator('main .empty a').count(), path).toBe(0);
   }
+});
+
+test('the page of a customer without payments leads to a payment and to the plans', async () => {
+  const { data: customer } = await stage.merchant.customers.create({ body: { email: 'new@example.com' } });
+  const page = await signInAs('owner', stage, env());
+  await go(page, `customer/${customer.id}`);
+  const linkAfter = (sentence: string) =>
+    page.locator('main p', { hasText: sentence }).locator('xpath=following-sibling::a[1]');
+  await linkAfter('No subscriptions.').click();
+  await page.getByRole('heading', { name: 'Payment plans', level: 1 }).waitFor();
+  await page.goBack();
+  await linkAfter('No payments yet.').click();
+  await page.getByRole('dialog').waitFor();
+  expect(new URL(page.url()).pathname).toBe('/console/test/payments');
 });

@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
 import { settingsPages, signInAs } from './staff.js';
-import { inspect, useStage } from './stage.js';
+import { cutFilters, inspect, useStage } from './stage.js';
 
 let directory: string;
 const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
@@ -164,6 +164,7 @@ test('an owner sets limits of refunds after a preview, undoes one, and cannot ra
     await panel.getByRole('button', { name: button }).click();
     await dialog.locator('select[name=currency]').selectOption(code);
     await dialog.locator('input[name=amount]').fill(sum);
+    expect(await cutFilters(page)).toEqual([]);
     await show(page, `limit-${button.startsWith('Daily') ? 'daily' : 'auto'}`);
     await dialog.getByRole('button', { name: 'Continue' }).click();
   };

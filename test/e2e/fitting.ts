@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 /** Cut and covered controls, broken words, and whether the page scrolls sideways. Runs in the page. */
-function misfits(): string[] {
+export function misfits(): string[] {
   const found: string[] = [];
   if (document.documentElement.scrollWidth > innerWidth) found.push('the page scrolls sideways');
   const controls = 'a[href], button, input, select, textarea, summary';

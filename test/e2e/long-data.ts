@@ -86,6 +86,27 @@ export async function makeLongData(
   await plan(long.rightToLeft);
   const { data: made } = await plan('Maintenance of the machines in the northern and the southern halls');
   await merchant.subscribers.create({ params: { payment_plan_id: made.id }, body: { email: long.email } });
+  const { data: link } = await merchant.links.create({
+    body: {
+      ...{ title: 'Industrial components by subscription', text: long.rightToLeft, baseCurrency: 'USD' },
+      ...{
+        minAmount: 1234.56,
+        maxAmount: 98_765.43,
+        presets: [1234.56, 12_345.67, 98_765.43],
+        stock: 12_345,
+      },
+      fields: [{ name: 'warehouse', label: 'The warehouse that the parts are sent to', isRequired: true }],
+    },
+  });
+  const { data: invoice } = await merchant.links.create({
+    body: {
+      ...{ title: long.rightToLeft, baseCurrency: 'USD', dueAt: '2999-12-30T18:29:59.999Z' },
+      lines: [
+        { name: long.name, quantity: 12, amount: 1234.56 },
+        { name: long.rightToLeft, quantity: 1, amount: 98_765.43 },
+      ],
+    },
+  });
   const [customer] = (await merchant.customers.list({ query: { email: long.email } })).data;
   const delivery = await vi.waitFor(async () => {
     const [one] = (await merchant.webhooks.list({ query: { subjectId: payment.id } })).data;
@@ -104,6 +125,7 @@ export async function makeLongData(
       'customers',
       `customer/${customer?.id}`,
     ],
+    ...['links', `link/${link.id}`, `link/${invoice.id}`],
     ...['plans', `plan/${made.id}`, 'subscribers', 'wallets', `wallet/${wallet.id}`, 'developers'],
     ...[`delivery/${delivery?.id}`, ...settingsPages, `payments?q=${long.reference}-nothing`],
   ];

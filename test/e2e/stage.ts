@@ -199,12 +199,12 @@ export async function inspect(page: Page, name: string): Promise<void> {
   }
 }
 
-/** The filters whose choice does not fit, on a narrow screen and on a wide one. */
+/** The lists of filters and forms whose choice does not fit, on a narrow screen and on a wide one. */
 export async function cutFilters(page: Page): Promise<string[]> {
   const found: string[] = [];
   for (const width of [320, 1280]) {
     await page.setViewportSize({ width, height: 900 });
-    const names = await page.locator('.filters select, .filters [type=month]').evaluateAll((controls) =>
+    const names = await page.locator('.filters select, dialog select').evaluateAll((controls) =>
       controls.flatMap((control) => {
         if (!(control instanceof HTMLElement)) return [];
         const has = control.offsetWidth;

@@ -58,10 +58,25 @@ export function mayCall(who: KeyScope | Role, resource: string, verb: string, en
 }
 
 /** All that a role may call, as `payments.list`. @param api the endpoints that the server has, the console's too */
-export function permissionsOf(role: Role, api: Endpoints): string[] {
-  return endpointsOf({ ...api, sandbox })
-    .filter(
-      ({ resource, verb, endpoint }) => endpoint.key !== 'none' && mayCall(role, resource, verb, endpoint),
-    )
+export const permissionsOf = (role: Role, api: Endpoints): string[] =>
+  keyed(api)
+    .filter(({ resource, verb, endpoint }) => mayCall(role, resource, verb, endpoint))
     .map(({ name }) => name);
+
+/** The same, with `payments.*` for all of a resource: a page reads it before anything else, on slow networks too. */
+export function shortPermissionsOf(role: Role, api: Endpoints): string[] {
+  const allowed = new Set(permissionsOf(role, api));
+  const known = keyed(api);
+  const whole = new Set(known.map(({ resource }) => resource));
+  for (const { resource, name } of known) if (!allowed.has(name)) whole.delete(resource);
+  return [
+    ...new Set(
+      known.flatMap(({ resource, name }) =>
+        !allowed.has(name) ? [] : whole.has(resource) ? `${resource}.*` : name,
+      ),
+    ),
+  ];
 }
+
+const keyed = (api: Endpoints) =>
+  endpointsOf({ ...api, sandbox }).filter(({ endpoint }) => endpoint.key !== 'none');

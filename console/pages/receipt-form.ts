@@ -1,37 +1,28 @@
-/** The receipt of a payment, to send to the payer: as a text to copy, as a link, and by e-mail. */
-import { html, nothing, type TemplateResult } from 'lit';
-import { consoleApi } from '../../src/contract/console.js';
+/** Sending a receipt to the payer: as a text to copy, as a link, and by e-mail. Loaded when it is opened. */
+import { html } from 'lit';
+import { mailApi } from '../../src/contract/console-mail.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import type { PaymentRecord } from '../../src/contract/payment-record.js';
-import { isInGroup } from '../../src/contract/payment-states.js';
-import { amount } from '../format.js';
+import { amount, daysFrom } from '../format.js';
 import { common } from '../messages/common.js';
-import { language } from '../messages/pick.js';
 import { texts } from '../messages/receipts.js';
 import type { View } from '../page.js';
-import { button } from '../ui/button.js';
 import { copyable, outside, short } from '../ui/copy.js';
 import { details } from '../ui/details.js';
+import { dayOf } from '../zone.js';
 
-const { receiptMail } = consoleApi;
-
-export function receiptButton(payment: PaymentRecord, view: View): TemplateResult | typeof nothing {
-  const { receiptUrl, state } = payment;
-  if (receiptUrl === undefined || !isInGroup(state, 'success')) return nothing;
-  const permission = 'transactions.retrieve';
-  return button(view, { text: texts.button, permission, run: () => show(payment, receiptUrl, view) });
-}
+const { receiptMail } = mailApi;
 
 /** In one line, for a chat or an e-mail of one's own. */
 function textOf(payment: PaymentRecord, url: string): string {
   const { txRef, id, baseAmount, baseCurrency, amountReceived = 0, currency = '', networkName } = payment;
-  const at = payment.receipts.at(-1)?.firstSeenAt ?? payment.createdAt;
+  const day = dayOf(Date.parse(payment.receipts.at(-1)?.firstSeenAt ?? payment.createdAt));
   return texts.text({
     order: txRef ?? id,
     price: amount(baseAmount, baseCurrency),
     paid: amount(amountReceived, currency),
     network: networkName ?? '',
-    day: new Date(at).toLocaleDateString(language, { dateStyle: 'medium' }),
+    day: daysFrom(day, day),
     url,
   });
 }
@@ -44,7 +35,7 @@ function told(to: string, last: Last | null): string {
   return last.isSent ? texts.wasSent(to, age) : texts.isWaiting(to, age);
 }
 
-async function show(payment: PaymentRecord, url: string, view: View): Promise<void> {
+export async function showReceipt(payment: PaymentRecord, url: string, view: View): Promise<void> {
   const params = { payment_id: payment.id };
   const found = view.can('receiptMail.send')
     ? await view.act(() => view.api(receiptMail.retrieve, { params }, view.signal))
