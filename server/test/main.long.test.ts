@@ -183,13 +183,20 @@ describe('The server refuses to start', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  it('with a rates file that cannot be used', async () => {
+  it.each([
+    ['{}', 'source: '],
+    [
+      '{"source": "ours", "unitsPerDollar": {"USD": 1}, "dollarsPerUnit": {}}',
+      'unitsPerDollar.USD: must be a decimal above 0, in quotes',
+    ],
+    ['{"source": "ours",\n}', 'line 2, column 1: remove the comma before this bracket'],
+  ])('with a rates file that cannot be used: %s', async (content, problem) => {
     const file = join(directory, 'rates.json');
-    await writeFile(file, '{}');
+    await writeFile(file, content);
     const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`RATES_FILE: ${file} cannot be used: `);
-    expect(stderr).toContain('source: ');
+    expect(stderr).toContain(problem);
     expect(stderr).not.toContain('{');
   });
 

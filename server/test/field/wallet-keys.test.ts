@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createAddressSource } from '../../src/core/addresses/address-sources.js';
 import { descriptorChecksum } from '../../src/core/addresses/descriptor-checksum.js';
 import { readWalletKey } from '../../src/core/addresses/wallet-key.js';
+import { errorMessage } from '../../src/core/shared/error-message.js';
 import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import { withVersion } from '../support/extended-keys.js';
 
@@ -64,6 +65,23 @@ describe('A key with its origin', () => {
     ['half of an origin', `[73c5da0a/84'/0'/0'${segwit}`, 'Not an extended public key'],
   ])('with %s is refused', (_, text, problem) => {
     expect(() => readWalletKey(text, live)).toThrow(problem);
+  });
+
+  it('with a character mistyped or missing is told apart from a text that is no key, and from an address', () => {
+    const problemOf = (text: string, use: Parameters<typeof firstAddress>[1] = live) => {
+      try {
+        return firstAddress(text, use);
+      } catch (error) {
+        return errorMessage(error);
+      }
+    };
+    const evm = { ...live, family: 'evm' } as const;
+    const mistyped = segwit.slice(0, 50) + (segwit[50] === 'w' ? 'x' : 'w') + segwit.slice(51);
+    for (const text of [mistyped, segwit.slice(0, -1)])
+      expect(problemOf(text)).toMatch(/^The checksum of this key is wrong: .* Copy it again$/);
+    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    expect(problemOf(address, evm)).toMatch(/^This is an address, not a key\. .* use --treasury$/);
+    expect(problemOf(address)).toContain('Not an extended public key');
   });
 
   it('A key whose path and --script disagree is refused, and the error names both', () => {

@@ -245,6 +245,10 @@ describe('Errors', () => {
       },
       'networks.litecoin.sweeps: is only for EVM networks',
     ],
+    [
+      { networks: { polygon: { nodes: nodes[0] } } },
+      'networks.polygon.nodes: must be a list: put the node in [ ]',
+    ],
     [{ networks: { polygon: { nodes: [] } } }, 'networks.polygon.nodes: must have at least one node'],
     [
       { networks: { polygon: { nodes: ['ws://secret.example.com'] } } },

@@ -71,7 +71,11 @@ export function readAccountKey(text: string, use: KeyUse) {
   if (secret) throw new Error(secretWarning(secret));
   const bytes = decode(text.trim());
   if (bytes?.length !== 78) {
-    throw new Error(`Not an extended public key: it must start with ${prefixList}, and be complete`);
+    throw new Error(
+      isLikeKey(text.trim())
+        ? 'The checksum of this key is wrong: a character is mistyped, or some are missing. Copy it again'
+        : `Not an extended public key: it must start with ${prefixList}, and be complete`,
+    );
   }
   // BIP-32: the key is the last 33 bytes. A private key starts with 0, whatever the version bytes say.
   if (bytes[45] === 0) {
@@ -108,6 +112,10 @@ export function readAccountKey(text: string, use: KeyUse) {
     descriptor: isBitcoinLike(use.family) ? `${descriptor}#${descriptorChecksum(descriptor)}` : undefined,
   };
 }
+
+/** True if a text starts like an extended public key, and has only characters that one may have. */
+const isLikeKey = (text: string): boolean =>
+  prefixes.some((prefix) => text.startsWith(prefix)) && /^[1-9A-HJ-NP-Za-km-z]+$/.test(text);
 
 /** The depth of a key below its master key, and its last step; undefined if the text is no extended key. */
 export function positionOf(text: string): { readonly depth: number; readonly index: number } | undefined {

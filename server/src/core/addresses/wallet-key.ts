@@ -43,6 +43,11 @@ export interface WalletKey {
 export function readWalletKey(text: string, use: Use): WalletKey {
   const secret = secretIn(text, 'key');
   if (secret) throw new Error(secretWarning(secret));
+  if (use.family === 'evm' && /^0x[0-9a-f]{40}$/i.test(text.trim())) {
+    throw new Error(
+      'This is an address, not a key. For a wallet or multisig that all payments end up in, use --treasury',
+    );
+  }
   const found = pick(foundIn(text.trim()), use.script);
   const { extendedPublicKey, origin, first } = found;
   if (found.script && !isBitcoinLike(use.family)) {

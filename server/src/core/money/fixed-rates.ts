@@ -9,12 +9,12 @@ import type { RateSource } from './rates.js';
 /** The file that comes with the package. */
 export const shippedRatesFile = fileURLToPath(new URL('../../../data/rates.json', import.meta.url));
 
+const priceForm = 'must be a decimal above 0, in quotes';
 const price = z.pipe(
-  z.string(),
+  z.string({ error: priceForm }),
   z.transform((text, { issues }) => {
     const parsed = parsePositive(text);
-    if (!parsed)
-      issues.push({ code: 'custom', message: 'Must be a decimal above 0, as a string', input: text });
+    if (!parsed) issues.push({ code: 'custom', message: priceForm, input: text });
     return parsed ?? z.NEVER;
   }),
 );

@@ -76,7 +76,10 @@ const depthForms =
 
 const networkSettings = z.strictObject({
   nodes: z
-    .array(z.string({ error: nodeForm }), { error: 'is required: a list of nodes' })
+    .array(z.string({ error: nodeForm }), {
+      error: ({ input }) =>
+        typeof input === 'string' ? 'must be a list: put the node in [ ]' : 'is required: a list of nodes',
+    })
     .check(z.minLength(1, { error: 'must have at least one node' })),
   headers: z.optional(
     z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must be an object, by name' }),
