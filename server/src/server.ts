@@ -9,11 +9,13 @@ import { createApp, type App, type Overrides } from './app.js';
 import { createBudget, createSandboxHandlers } from './core/sandbox/handlers.js';
 import { ensureTestSeed } from './core/addresses/test-seed.js';
 import type { Config } from './core/config.js';
+import { rateSourcesOf } from './core/core.js';
 import { type Database } from './core/db/database.js';
 import { extendCheckpoints } from './core/db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './core/merchants/bootstrap.js';
-import { ensureQuoted } from './core/money/base-currencies.js';
+import { ensureInFile, ensureQuoted } from './core/money/base-currencies.js';
 import { comparedEveryMs, createCurrencyComparison } from './core/money/compare-currencies.js';
+import { openFixedRates } from './core/money/fixed-rates.js';
 import { createRateTroubleReport } from './core/money/rate-troubles.js';
 import { createCheckReady, healthRouter } from './core/ops/health.js';
 import { createJobs } from './core/ops/jobs.js';
@@ -95,8 +97,12 @@ function openPort({ host, port, keepAliveSeconds }: Config): Promise<Listener> {
  * @throws StartError
  */
 export async function checkStart(config: Config): Promise<string[]> {
-  const { host, port, databaseUrl, networks, misspelt } = config;
+  const { host, port, databaseUrl, networks, misspelt, baseCurrencies } = config;
   await (await openPort(config)).close(0, 0, () => undefined);
+  if (!rateSourcesOf(config)) {
+    const rates = await openFixedRates(config.ratesFile, { real: Date.now });
+    ensureInFile(baseCurrencies, rates);
+  }
   const place = describeDatabase(databaseUrl);
   const found = [`The port ${port} of ${host} is free.`, ...misspelt];
   try {
@@ -107,10 +113,11 @@ export async function checkStart(config: Config): Promise<string[]> {
     if (!(error instanceof MissingDatabase)) {
       throw new StartError('DATABASE_URL: the database cannot be opened', { cause: error });
     }
-    const next = mayCreate(config)
-      ? 'the start makes its tables'
-      : 'the start updates an older one, and refuses a missing one unless DATABASE_CREATE is on';
-    found.push(`The database at ${place} is not there, or of an older release: ${next}.`);
+    if (!error.isOlder && !mayCreate(config)) throw missing(config);
+    const next = error.isOlder
+      ? 'comes from an older release: the start updates it'
+      : 'is not there: the start makes it';
+    found.push(`The database at ${place} ${next}.`);
   }
   const codes = networks.map(({ network }) => `${network.mode} ${network.code}`);
   found.push(codes.length === 0 ? 'There are no real networks.' : `Real networks: ${codes.join(', ')}.`);

@@ -271,9 +271,26 @@ it('start --check says whether the server could start, and changes nothing', asy
     .ended;
   expect([first.exitCode, first.stderr]).toEqual([0, '']);
   expect(first.stdout).toMatch(/^The port \d+ of 127\.0\.0\.1 is free\.\n/);
-  expect(first.stdout).toContain('of an older release: the start makes its tables');
+  expect(first.stdout).toContain('shop.db is not there: the start makes it');
   expect(await readdir(folder)).toEqual([]);
   const wrong = await run({ RATE_LIMIT: 'maybe' }, cli, ['start', '--check']).ended;
   expect([wrong.exitCode, wrong.stdout]).toEqual([1, '']);
   expect(wrong.stderr).toContain('RATE_LIMIT');
+});
+
+it('start --check refuses what the start refuses: a rates file, a currency without a rate, no database of a live shop', async () => {
+  const folder = await mkdtemp(join(directory, 'check-'));
+  const check = async (env: Record<string, string>) => {
+    const all = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`, ...env };
+    const { exitCode, stdout, stderr } = await run(all, cli, ['start', '--check']).ended;
+    expect([exitCode, stdout]).toEqual([1, '']);
+    return stderr;
+  };
+  expect(await check({ RATES_FILE: join(folder, 'none.json') })).toMatch(/^RATES_FILE: .* does not exist\n$/);
+  expect(await check({ BASE_CURRENCIES: 'CHF' })).toMatch(/^BASE_CURRENCIES: there is no rate of CHF/);
+  const file = join(folder, 'networks.json');
+  const networks = { polygon: { nodes: ['http://127.0.0.1:1'] } };
+  await writeFile(file, JSON.stringify({ networks }), { mode: 0o600 });
+  expect(await check({ NETWORKS_FILE: file })).toMatch(/^DATABASE_URL: .* set DATABASE_CREATE=on\n$/);
+  expect(await readdir(folder)).toEqual(['networks.json']);
 });

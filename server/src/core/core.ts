@@ -42,7 +42,7 @@ import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
 import { currenciesWith } from './money/base-currencies.js';
-import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
+import { openFixedRates } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { defaultSources } from './money/sources/sources.js';
@@ -132,6 +132,13 @@ const scanIntervalMs = 500;
  * Builds everything, but starts nothing. It reads the database, and writes nothing to it but secrets and ids that are missing.
  * @throws StartError if a file named in the configuration cannot be used
  */
+/** Undefined if rates come from a file. Real money needs real rates: the bundled file is for trying out. */
+export const rateSourcesOf = ({ rateSources, ratesFile, networks }: Config) =>
+  rateSources ??
+  (ratesFile === undefined && networks.some(({ network }) => network.mode === 'live')
+    ? defaultSources
+    : undefined);
+
 export async function createCore(options: CoreOptions) {
   const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, described } = options;
   const { overrides = {} } = options;
@@ -141,18 +148,12 @@ export async function createCore(options: CoreOptions) {
   const testSeed = await readTestSeed(database.reader);
   const serverTime = await createServerTime(database, log, overrides.localNow);
   const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
-  const isLive = config.networks.some(({ network }) => network.mode === 'live');
   const currencyList = currenciesWith(config.baseCurrencies);
-  // Real money needs real rates. The bundled file is for trying out.
-  const rateSources = config.rateSources ?? (isLive && !config.ratesFile ? defaultSources : undefined);
+  const rateSources = rateSourcesOf(config);
   const worldRates =
     rateSources &&
     createWorldRates({ adapters: rateSources, currencies: currencyList, now: clock.real, log });
-  const ratesFile = config.ratesFile ?? shippedRatesFile;
-  const rates =
-    overrides.rates ??
-    worldRates ??
-    (await orStartError(`RATES_FILE: ${ratesFile} cannot be used`, () => readFixedRates(ratesFile, clock)));
+  const rates = overrides.rates ?? worldRates ?? (await openFixedRates(config.ratesFile, clock));
   const depositKeys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
   const simulatedSources =

@@ -1,5 +1,8 @@
 /** The commands with which a shop is set up: from an empty server to keys, a tag, a webhook, and a list of the missing parts. */
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/command-line/run.js';
@@ -66,6 +69,14 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
     expect(stdout).toContain('  amount="12.5"\n  base-currency="EUR"\n');
   });
 
+  it('does not promise simulated money where SANDBOX is off', async () => {
+    const { stdout } = await runCommandLine(server.databaseUrl, ['init', '--name', 'Live'], {
+      SANDBOX: 'off',
+    });
+    expect(stdout).toMatch(/SANDBOX is off: .*"keys create --mode live"/);
+    expect(stdout).not.toContain('press the button');
+  });
+
   it('makes nothing if the webhook URL is wrong', async () => {
     const before = await merchant.command('merchants', 'list');
     const { exitCode, stderr } = await merchant.run(
@@ -108,6 +119,19 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
     expect(stderr).toMatch(/HTTP 503/);
   });
 
+  it('sends a sample of each type of event, without a warning of Node', async () => {
+    receiver.answer = { status: 204 };
+    const warnings: string[] = [];
+    const note = (warning: Error) => warnings.push(warning.message);
+    process.on('warning', note);
+    const { stdout, exitCode } = await merchant.run('webhooks', 'test', '--merchant', made.id);
+    // A warning comes with the next tick.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect([exitCode, warnings]).toEqual([0, []]);
+    expect(stdout.trim().split('\n').length).toBeGreaterThan(10);
+  });
+
   it('says how to set a webhook URL if there is none to listen to', async () => {
     const { exitCode, stderr } = await merchant.run(
       'webhooks',
@@ -140,6 +164,22 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
       ]) {
         expect(stdout).toContain(words);
       }
+    });
+
+    it('names the coins of a network that the rates file has no rate of', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-doctor-'));
+      const [rates, networks] = [join(folder, 'rates.json'), join(folder, 'networks.json')];
+      await writeFile(
+        rates,
+        '{"source": "ours", "unitsPerDollar": {"USD": "1"}, "dollarsPerUnit": {"USDT": "1"}}',
+      );
+      await writeFile(networks, '{"networks": {"evm-dev": {"nodes": ["http://127.0.0.1:1"]}}}', {
+        mode: 0o600,
+      });
+      const environment = { RATES_FILE: rates, NETWORKS_FILE: networks };
+      const { stdout } = await runCommandLine(server.databaseUrl, ['doctor'], environment);
+      await rm(folder, { recursive: true });
+      expect(stdout).toMatch(/warn {2}rates {5}No rate of ETH: .*RATES_FILE/);
     });
 
     it('fails if no server answers, and names the proxy that is not trusted', async () => {

@@ -10,6 +10,13 @@ import { runInTransaction } from './transaction-context.js';
 /** The database does not exist, or has not the tables of this release. Only the server creates them. */
 export class MissingDatabase extends Error {
   override readonly name = 'MissingDatabase';
+  /** True if it has tables, of an earlier release. */
+  readonly isOlder: boolean;
+
+  constructor(isOlder = false) {
+    super();
+    this.isOlder = isOlder;
+  }
 }
 
 /** @param mustExist checks that the tables are there, instead of creating them. @throws MissingDatabase */
@@ -39,7 +46,7 @@ export async function migrate(
         `it was migrated by a newer release (${breaking}). Start that release, or restore the backup from before the upgrade`,
       );
     }
-    if (other === undefined) throw new MissingDatabase();
+    if (other === undefined) throw new MissingDatabase(executed.size > 0);
     // All migrations are there: a build that was no release made it.
     throw new Error(
       `another build made it, with other columns in the table ${other}. Start that build, restore a backup of this one, or use an empty database`,

@@ -31,13 +31,10 @@ export async function ensureQuoted(
   { rates, worldRates, log }: Quotes,
   signal: AbortSignal,
 ): Promise<void> {
+  if (!worldRates) return ensureInFile(codes, rates);
   if (codes.length === 0) return;
-  await worldRates?.refresh(signal);
+  await worldRates.refresh(signal);
   const problems = codes.flatMap((code) => {
-    if (!worldRates) {
-      const hint = 'add it to unitsPerDollar of RATES_FILE, or set RATES to sources that quote it';
-      return rates.latest(code) ? [] : [`there is no rate of ${code}: ${hint}`];
-    }
     const { quoting, silent } = worldRates.quotes(code);
     if (code === 'USD' || quoting.length >= needed) return [];
     if (quoting.length + silent.length >= needed) {
@@ -50,5 +47,16 @@ export async function ensureQuoted(
     const found = quoting.length === 0 ? 'no source quotes' : `only ${quoting.join(', ')} quotes`;
     return [`${found} ${code}, and a price takes ${needed}: leave it out, or add sources to RATES`];
   });
+  refuse(problems);
+}
+
+/** Refuses a currency that the file of rates does not have. @throws StartError */
+export function ensureInFile(codes: readonly string[], rates: RateSource): void {
+  const hint = 'add it to unitsPerDollar of RATES_FILE, or set RATES to sources that quote it';
+  refuse(codes.filter((code) => !rates.latest(code)).map((code) => `there is no rate of ${code}: ${hint}`));
+}
+
+/** @throws StartError */
+function refuse(problems: readonly string[]): void {
   if (problems.length > 0) throw new StartError(problems.map((one) => `BASE_CURRENCIES: ${one}`).join('\n'));
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
 import { parseOperatorJson, readOperatorFile } from '../operator-file.js';
 import type { Clock } from '../shared/clock.js';
+import { orStartError } from '../shared/start-error.js';
 import { inverse, parsePositive } from './fractions.js';
 import type { RateSource } from './rates.js';
 
@@ -37,8 +38,13 @@ const ratesFile = z.object(
   },
 );
 
-/** @throws if the file is missing, or does not have the shape of `data/rates.json` */
-export function readFixedRates(path: string, clock: Clock): RateSource {
+/** @param path that of RATES_FILE; undefined for the file that comes with the package. @throws StartError */
+export function openFixedRates(path: string | undefined, clock: Pick<Clock, 'real'>): Promise<RateSource> {
+  const file = path ?? shippedRatesFile;
+  return orStartError(`RATES_FILE: ${file} cannot be used`, () => readFixedRates(file, clock));
+}
+
+function readFixedRates(path: string, clock: Pick<Clock, 'real'>): RateSource {
   const parsed = ratesFile.safeParse(parseOperatorJson(readOperatorFile(path)));
   if (!parsed.success) {
     const sentences = parsed.error.issues.map(

@@ -1,4 +1,5 @@
 /** Sends a signed sample of every event to a merchant's endpoint, so that its receiver can be tried before real events. */
+import { setMaxListeners } from 'node:events';
 import { webhookEventType, type WebhookEventType } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
@@ -39,6 +40,9 @@ export function createWebhookTest(
     ): Promise<SampleResult[]> {
       const endpoint = await requireEndpoint(reader, scope);
       const now = clock.real();
+      // Every sample listens to it; Node warns of more than ten.
+      const ending = AbortSignal.any([signal]);
+      setMaxListeners(0, ending);
       return Promise.all(
         types.map(async (type) => {
           const id = newId();
@@ -51,7 +55,7 @@ export function createWebhookTest(
           const body = JSON.stringify({ type, timestamp: isoTime(clock.now(scope)), data });
           const secrets = signingSecrets(dataKeys, endpoint, now);
           const delivery = { url: endpoint.url, mode: scope.mode, id, body, secrets, now };
-          return { type, id, ...(await sender.send(delivery, signal)) };
+          return { type, id, ...(await sender.send(delivery, ending)) };
         }),
       );
     },

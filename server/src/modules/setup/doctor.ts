@@ -68,13 +68,30 @@ const looks: Readonly<Record<string, Look>> = {
       why === undefined ? ok(`${mode} ${network} is read`) : problem(`${mode} ${network}: ${why}`),
     );
   },
-  rates: async ({ database, worldRates }) => {
-    const troubles = worldRates ? await readRateTroubles(database.reader) : [];
+  rates: async ({ database, worldRates, rates, connected }) => {
+    if (!worldRates) return lookAtFixedRates(rates, connected);
+    const troubles = await readRateTroubles(database.reader);
     return troubles.length === 0
       ? [ok('Every source of exchange rates answers')]
       : [warning('Some exchange rates are missing. "rates show" says which')];
   },
 };
+
+/** Coins without a rate are not offered, which nothing else says. */
+function lookAtFixedRates(
+  { latest }: CommandContext['rates'],
+  connected: CommandContext['connected'],
+): Finding[] {
+  const coins = new Set(connected.flatMap(({ network }) => Object.keys(network.assets)));
+  const missing = [...coins].filter((code) => !latest(code));
+  return missing.length === 0
+    ? [ok('The file of exchange rates has every coin')]
+    : [
+        warning(
+          `No rate of ${missing.join(', ')}: nobody can pay in it. Add it to dollarsPerUnit of RATES_FILE`,
+        ),
+      ];
+}
 
 /** The answer of the running server about itself. */
 const readiness = z.object({ message: z.string() });

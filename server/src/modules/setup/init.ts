@@ -3,6 +3,11 @@ import { command } from '../../core/commands/command.js';
 import * as option from '../../core/commands/options.js';
 import { requireCurrency } from '../../core/money/amounts.js';
 
+const withSandbox =
+  'Next: open the page, press the button, and pay with simulated money. "doctor" says what is missing for real money.';
+const withoutSandbox =
+  'These keys are for test mode, and SANDBOX is off: nobody can send simulated money. For real money, make keys with "keys create --mode live"; "doctor" says what is missing.';
+
 export const init = command({
   summary: 'Makes a shop with test keys and a webhook, and prints its tag.',
   details:
@@ -14,7 +19,7 @@ export const init = command({
     currency: option.code('currency of the price').default('USD'),
   },
   async run(context, { name, webhookUrl, price, currency }) {
-    const { database, accountChanges, actor, publicUrl, currencies } = context;
+    const { database, accountChanges, actor, publicUrl, currencies, isSandboxOn } = context;
     const baseCurrency = requireCurrency(currencies, currency, 'currency').code;
     const mode = 'test';
     const made = await database.write(async (transaction) => {
@@ -49,7 +54,7 @@ Put this into your page:
 
 ${tag}
 
-Next: open the page, press the button, and pay with simulated money. "doctor" says what is missing for real money.`,
+${isSandboxOn ? withSandbox : withoutSandbox}`,
     };
   },
 });
