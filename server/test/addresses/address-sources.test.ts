@@ -116,12 +116,14 @@ describe('Refused keys', () => {
     expect(refuse).not.toThrow(key.slice(4, 20));
   });
 
-  it.each(['', 'xpub', testExtendedPublicKeys.evm.replace(/.$/, '1'), 'TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH'])(
-    '%j is not an extended key',
-    (key) => {
-      expect(() => sourceOf('evm', key)).toThrow('extended public key');
-    },
-  );
+  it.each([
+    ['', 'extended public key'],
+    ['TUEZSdKsoDHQMeZwihtdoBiN46zxhGWYdH', 'extended public key'],
+    ['xpub', 'checksum of this key'],
+    [testExtendedPublicKeys.evm.replace(/.$/, '1'), 'checksum of this key'],
+  ])('%j is not an extended key', (key, reason) => {
+    expect(() => sourceOf('evm', key)).toThrow(reason);
+  });
 });
 
 const canonical: readonly (readonly [Family, string, string])[] = [

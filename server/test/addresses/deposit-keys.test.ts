@@ -96,7 +96,7 @@ describe.each(engines)('deposit keys on $name', (engine) => {
   it.each([
     ['an extended private key', () => account(11).privateExtendedKey, /private key/],
     ['no key', () => 'hunter2', /extended public key/],
-    ['a key with a wrong character', () => `${xpub(11).slice(0, -1)}1`, /extended public key/],
+    ['a key with a wrong character', () => `${xpub(11).slice(0, -1)}1`, /checksum of this key/],
   ])('%s is refused, and not shown', async (_, given, reason) => {
     const refused = { extendedPublicKey: given(), script: undefined };
     const work = database.write((transaction) => keys.set(transaction, live(), 'evm', refused));
