@@ -161,25 +161,54 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     await database.close();
   });
 
-  // A statement that is sent behind BEGIN, before its reply is here, would commit on its own.
-  it('writes nothing in a transaction whose BEGIN was refused', async () => {
-    let isRefused = false;
-    const address = await openAddress(made.url, (bytes) =>
-      isRefused ? Buffer.from(bytes.toString('latin1').replace('begin', 'bogus'), 'latin1') : bytes,
+  // A write that is sent behind BEGIN, before its reply is here, would commit on its own. A first read does go with BEGIN.
+  it.each(['a write', 'a read'])(
+    'writes nothing in a transaction whose BEGIN was refused: %s first',
+    async (first) => {
+      let isRefused = false;
+      const address = await openAddress(made.url, (bytes) =>
+        isRefused ? Buffer.from(bytes.toString('latin1').replace('begin', 'bogus'), 'latin1') : bytes,
+      );
+      const database = await openDatabase(address.url);
+      await database.ping();
+      isRefused = true;
+      const failing = database.write(async (transaction) => {
+        if (first === 'a read') await sql`select 1`.execute(transaction);
+        await send(transaction, transaction.insertInto('settings').values({ name: 'first', value: 'x' }));
+        await transaction.insertInto('settings').values({ name: 'second', value: 'x' }).execute();
+      });
+      await expect(failing).rejects.toMatchObject({ code: '42601' });
+      isRefused = false;
+      const names = other.reader
+        .selectFrom('settings')
+        .select('name')
+        .where('name', 'in', ['first', 'second']);
+      expect(await names.execute()).toEqual([]);
+      await database.close();
+      await address.stop();
+    },
+  );
+
+  // porsager/postgres#1218: BEGIN was sent, its connection went back to the pool, and others' queries ran inside the transaction.
+  it('leaves no transaction open whose work failed before its BEGIN was answered', async () => {
+    const database = await openDatabase(made.url);
+    const works = Array.from({ length: 40 }, (_, place) =>
+      database.write(async (transaction) => {
+        if (place % 2 === 0) void sql`select 1`.execute(transaction).catch(() => undefined);
+        throw new Error('as reported');
+      }),
     );
-    const database = await openDatabase(address.url);
-    await database.ping();
-    isRefused = true;
-    const failing = database.write(async (transaction) => {
-      await send(transaction, transaction.insertInto('settings').values({ name: 'first', value: 'x' }));
-      await transaction.insertInto('settings').values({ name: 'second', value: 'x' }).execute();
-    });
-    await expect(failing).rejects.toMatchObject({ code: '42601' });
-    isRefused = false;
-    const names = other.reader.selectFrom('settings').select('name').where('name', 'in', ['first', 'second']);
-    expect(await names.execute()).toEqual([]);
+    for (const { status } of await Promise.allSettled(works)) expect(status).toBe('rejected');
+    const { rows } = await sql`
+      select state from pg_stat_activity where datname = current_database() and state like 'idle in%'
+    `.execute(other.reader);
+    expect(rows).toEqual([]);
+    await database.write((transaction) =>
+      transaction.insertInto('settings').values({ name: 'after', value: 'x' }).execute(),
+    );
+    const names = other.reader.selectFrom('settings').select('name').where('name', '=', 'after');
+    expect(await names.execute()).toHaveLength(1);
     await database.close();
-    await address.stop();
   });
 
   it('says why a connection ended between two statements of a transaction', async () => {

@@ -1,4 +1,7 @@
-/** The transactions of a gas key: servers that share the key sign the same one, and store it once. */
+/**
+ * The transactions of a gas key: servers that share the key sign the same one, and store it once. Two of them preparing at once is
+ * what sent twice in OpenZeppelin/openzeppelin-relayer#845.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
 import { newId } from '../../src/core/shared/ids.js';
