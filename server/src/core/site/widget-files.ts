@@ -19,8 +19,8 @@ export interface WidgetFilesOptions {
   readonly version: string;
 }
 
-/** npm dates files when it unpacks them, a file and its compressed forms one after the other. */
-const unpackingMs = 10_000;
+/** npm dates files when it unpacks them, a file and its compressed forms one after the other: a busy machine takes long for that. */
+const unpackingMs = 120_000;
 const minutes = 'public, max-age=300';
 const forever = 'public, max-age=31536000, immutable';
 
