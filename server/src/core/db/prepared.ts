@@ -152,22 +152,19 @@ export function filledUp<V>(values: readonly V[]): V[] {
  */
 export function preparedIn<More extends object, Row>(
   build: (reader: Reader, list: readonly string[], more: More) => Compilable<Row>,
-): (reader: Reader, list: readonly string[], more: More, chunkSize?: number) => Promise<Row[]> {
+): (reader: Reader, list: readonly string[], more: More) => Promise<Row[]> {
   const run = prepared((reader, rows: readonly (More & { readonly item: string })[]) => {
     const [first] = rows;
     if (!first) throw new Error('A list is empty');
     const list = rows.map(({ item }) => item);
     return build(reader, list, first);
   });
-  return (reader, list, more, chunkSize) =>
-    inChunks(
-      list,
-      (chunk) =>
-        run(
-          reader,
-          filledUp(chunk).map((item) => ({ ...more, item })),
-        ),
-      chunkSize,
+  return (reader, list, more) =>
+    inChunks(list, (chunk) =>
+      run(
+        reader,
+        filledUp(chunk).map((item) => ({ ...more, item })),
+      ),
     );
 }
 
