@@ -30,9 +30,13 @@ export async function fetchCode<T>(ask: () => Promise<T>): Promise<T> {
  * another folder, what the file imports from it has another address too.
  */
 function addressOf(url: string, number: number): string {
-  return url.replace(/chunks(?=\/)|[^/]{1,80}(?=\.js$)/, (name) =>
-    name.replace(/\w/g, (letter, index: number) =>
+  const folder = url.lastIndexOf('chunks/');
+  const start = folder < 0 ? url.lastIndexOf('/') + 1 : folder;
+  const end = folder < 0 ? url.length : folder + 'chunks'.length;
+  const name = url
+    .slice(start, end)
+    .replace(/\w/g, (letter, index: number) =>
       (number >> index) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
-    ),
-  );
+    );
+  return url.slice(0, start) + name + url.slice(end);
 }
