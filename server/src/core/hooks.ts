@@ -184,128 +184,148 @@ export type PaymentRow = Omit<ChangedPayment, 'status' | 'cancelledBy'>;
 
 export type Hooks = ReturnType<typeof createHooks>;
 
+type Answering<Question extends keyof Answers> = Answers & Required<Pick<Answers, Question>>;
+
 export function createHooks() {
   const all: Answers[] = [];
+  const byQuestion = new Map<keyof Answers, readonly Answers[]>();
+
+  /** Those that answer, in their order. Payers' requests ask questions that few modules answer, some of them for each currency. */
+  function answering<Question extends keyof Answers>(question: Question): readonly Answering<Question>[] {
+    let found = byQuestion.get(question);
+    if (!found) byQuestion.set(question, (found = all.filter((one) => one[question] !== undefined)));
+    // The cast is safe: only those that answer are kept.
+    return found as readonly Answering<Question>[];
+  }
+
   return {
-    register: (answers: Answers) => void all.push(answers),
+    register(answers: Answers): void {
+      all.push(answers);
+      byQuestion.clear();
+    },
 
     // The first refusal counts.
     async beforeSettle(reader: Reader, transfer: TransferRow): Promise<void> {
-      for (const one of all) await one.beforeSettle?.(reader, transfer);
+      for (const one of answering('beforeSettle')) await one.beforeSettle(reader, transfer);
     },
     async beforeFail(reader: Reader, transfer: TransferRow): Promise<void> {
-      for (const one of all) await one.beforeFail?.(reader, transfer);
+      for (const one of answering('beforeFail')) await one.beforeFail(reader, transfer);
     },
     async beforeLock(transaction: Transaction, payment: PaymentRow): Promise<void> {
-      for (const one of all) await one.beforeLock?.(transaction, payment);
+      for (const one of answering('beforeLock')) await one.beforeLock(transaction, payment);
     },
     async whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined> {
-      for (const one of all) {
-        const reason = await one.whyNotPaid?.(reader, transfer);
+      for (const one of answering('whyNotPaid')) {
+        const reason = await one.whyNotPaid(reader, transfer);
         if (reason !== undefined) return reason;
       }
       return undefined;
     },
     async ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void> {
-      for (const one of all) await one.ensurePayable?.(reader, mode, merchantId);
+      for (const one of answering('ensurePayable')) await one.ensurePayable(reader, mode, merchantId);
     },
     async beforePayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void> {
-      for (const one of all) await one.beforePayout?.(transaction, mode, merchantId);
+      for (const one of answering('beforePayout')) await one.beforePayout(transaction, mode, merchantId);
     },
     async isUnsafe(reader: Reader, mode: Mode): Promise<boolean> {
-      for (const one of all) if (await one.isUnsafe?.(reader, mode)) return true;
+      for (const one of answering('isUnsafe')) if (await one.isUnsafe(reader, mode)) return true;
       return false;
     },
     async isOwnAddress(reader: Reader, address: string): Promise<boolean> {
-      for (const one of all) if (await one.isOwnAddress?.(reader, address)) return true;
+      for (const one of answering('isOwnAddress')) if (await one.isOwnAddress(reader, address)) return true;
       return false;
     },
 
     async ensureTreasury(treasury: string): Promise<void> {
-      const checks = all.flatMap(({ ensureTreasury }) => ensureTreasury ?? []);
+      const checks = answering('ensureTreasury');
       if (checks.length === 0) throw invalidField('treasury', 'This server sweeps no treasuries');
-      for (const check of checks) await check(treasury);
+      for (const one of checks) await one.ensureTreasury(treasury);
     },
     /** Without a module that sweeps them, nothing would ever leave the addresses of a treasury. */
     isOffered(...asked: Parameters<AddressHooks['isOffered']>): boolean {
-      const answers = all.flatMap(({ isOffered }) => isOffered ?? []);
+      const answers = answering('isOffered');
       const [, { forwarder }] = asked;
-      return (!forwarder || answers.length > 0) && answers.every((isOffered) => isOffered(...asked));
+      return (!forwarder || answers.length > 0) && answers.every((one) => one.isOffered(...asked));
     },
 
     // The first answer counts.
-    consoleUrl: (): string | undefined => all.find(({ consoleUrl }) => consoleUrl)?.consoleUrl?.(),
-    docsUrl: (code: string): string | undefined => all.find(({ docsUrl }) => docsUrl)?.docsUrl?.(code),
+    consoleUrl: (): string | undefined => answering('consoleUrl')[0]?.consoleUrl(),
+    docsUrl: (code: string): string | undefined => answering('docsUrl')[0]?.docsUrl(code),
     openInvoice: async (reader: Reader, id: string): Promise<OpenInvoice | undefined> =>
-      all.find(({ openInvoice }) => openInvoice)?.openInvoice?.(reader, id),
+      answering('openInvoice')[0]?.openInvoice(reader, id),
     overview: async (scope: Scope): Promise<Overview | undefined> =>
-      all.find(({ overview }) => overview)?.overview?.(scope),
-    payer: (): WatchedPayer => all.find(({ payer }) => payer)?.payer ?? unwatchedPayer,
-    sumUnspent: (): Answers['sumUnspent'] => all.find(({ sumUnspent }) => sumUnspent)?.sumUnspent,
+      answering('overview')[0]?.overview(scope),
+    payer: (): WatchedPayer => answering('payer')[0]?.payer ?? unwatchedPayer,
+    sumUnspent: (): Answers['sumUnspent'] => answering('sumUnspent')[0]?.sumUnspent,
 
     // All answers count.
     async *untouchedCoins(reader: Reader, of: CoinsOf): AsyncGenerator<readonly string[]> {
-      for (const one of all) if (one.untouchedCoins) yield* one.untouchedCoins(reader, of);
+      for (const one of answering('untouchedCoins')) yield* one.untouchedCoins(reader, of);
     },
     async addressEpoch(reader: Reader, scope: Scope, sourceId: string): Promise<number> {
       let epoch = 0;
-      for (const one of all) epoch += (await one.addressEpoch?.(reader, scope, sourceId)) ?? 0;
+      for (const one of answering('addressEpoch')) epoch += await one.addressEpoch(reader, scope, sourceId);
       return epoch;
     },
     async watchedAddresses(mode: Mode, addresses: readonly string[]): Promise<string[]> {
       const found = [];
-      for (const one of all) found.push(...((await one.watchedAddresses?.(mode, addresses)) ?? []));
+      for (const one of answering('watchedAddresses'))
+        found.push(...(await one.watchedAddresses(mode, addresses)));
       return found;
     },
     async soughtCoins(mode: Mode, network: string): Promise<ReadonlySet<string>> {
       const found = new Set<string>();
-      for (const one of all)
-        for (const coin of (await one.soughtCoins?.(mode, network)) ?? []) found.add(coin);
+      for (const one of answering('soughtCoins'))
+        for (const coin of await one.soughtCoins(mode, network)) found.add(coin);
       return found;
     },
     async onPayment(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields> {
       let fields: ModuleFields = {};
-      for (const one of all) fields = { ...fields, ...(await one.onPayment?.(transaction, payment)) };
+      for (const one of answering('onPayment'))
+        fields = { ...fields, ...(await one.onPayment(transaction, payment)) };
       return fields;
     },
     async factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint> {
       let returned = 0n;
-      for (const one of all) returned += (await one.factsOf?.(transaction, payment)) ?? 0n;
+      for (const one of answering('factsOf')) returned += await one.factsOf(transaction, payment);
       return returned;
     },
     async onErased(transaction: Transaction, paymentIds: readonly string[]): Promise<string[]> {
       const addresses = [];
-      for (const one of all) addresses.push(...((await one.onErased?.(transaction, paymentIds)) ?? []));
+      for (const one of answering('onErased'))
+        addresses.push(...(await one.onErased(transaction, paymentIds)));
       return addresses;
     },
     async isUnfinished(reader: Reader, paymentIds: readonly string[]): Promise<boolean> {
-      for (const one of all) if (await one.isUnfinished?.(reader, paymentIds)) return true;
+      for (const one of answering('isUnfinished'))
+        if (await one.isUnfinished(reader, paymentIds)) return true;
       return false;
     },
     async emailsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const found = new Map<string, string>();
-      for (const one of all)
-        for (const [id, email] of (await one.emailsOf?.(reader, ids)) ?? []) found.set(id, email);
+      for (const one of answering('emailsOf'))
+        for (const [id, email] of await one.emailsOf(reader, ids)) found.set(id, email);
       return found;
     },
     async staffOf(reader: Reader, merchantId: string): Promise<Colleague[]> {
       const found = [];
-      for (const one of all) found.push(...((await one.staffOf?.(reader, merchantId)) ?? []));
+      for (const one of answering('staffOf')) found.push(...(await one.staffOf(reader, merchantId)));
       return found;
     },
     async attention(scope: Scope): Promise<Attention[]> {
       const found = [];
-      for (const one of all) found.push(...((await one.attention?.(scope)) ?? []));
+      for (const one of answering('attention')) found.push(...(await one.attention(scope)));
       return found;
     },
     async goLiveSteps(scope: Scope): Promise<DoneStep[]> {
       const found = [];
-      for (const one of all) found.push(...((await one.goLiveSteps?.(scope)) ?? []));
+      for (const one of answering('goLiveSteps')) found.push(...(await one.goLiveSteps(scope)));
       return found;
     },
     async compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<LedgerCheck[]> {
       const found = [];
-      for (const one of all) found.push(...((await one.compareWithChain?.(connected, signal)) ?? []));
+      for (const one of answering('compareWithChain'))
+        found.push(...(await one.compareWithChain(connected, signal)));
       return found;
     },
     async compareWallets(
@@ -313,8 +333,8 @@ export function createHooks() {
       signal: AbortSignal,
     ): Promise<LedgerCheck[] | undefined> {
       let found: LedgerCheck[] | undefined;
-      for (const one of all) {
-        const checks = await one.compareWallets?.(connected, signal);
+      for (const one of answering('compareWallets')) {
+        const checks = await one.compareWallets(connected, signal);
         if (checks) found = [...(found ?? []), ...checks];
       }
       return found;
@@ -325,21 +345,22 @@ export function createHooks() {
       signal: AbortSignal,
     ): Promise<NetworkFinding[]> {
       const found = [];
-      for (const one of all) found.push(...((await one.checkNetwork?.(connected, merchantId, signal)) ?? []));
+      for (const one of answering('checkNetwork'))
+        found.push(...(await one.checkNetwork(connected, merchantId, signal)));
       return found;
     },
     async chainStatus(): Promise<StatusPart[]> {
       const found = [];
-      for (const one of all) if (one.chainStatus) found.push(await one.chainStatus());
+      for (const one of answering('chainStatus')) found.push(await one.chainStatus());
       return found;
     },
 
     // Each acts.
     onChange: (): void => {
-      for (const one of all) one.onChange?.();
+      for (const one of answering('onChange')) one.onChange();
     },
     async onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
-      for (const one of all) await one.onTransfer?.(transaction, transfer);
+      for (const one of answering('onTransfer')) await one.onTransfer(transaction, transfer);
     },
     /** @returns false if no module can */
     async hold(
@@ -347,45 +368,46 @@ export function createHooks() {
       transfers: readonly TransferRow[],
       actor: AuditActor,
     ): Promise<boolean> {
-      const answers = all.flatMap(({ hold }) => hold ?? []);
-      for (const hold of answers) await hold(transaction, transfers, actor);
+      const answers = answering('hold');
+      for (const one of answers) await one.hold(transaction, transfers, actor);
       return answers.length > 0;
     },
     onAddressesReserved: (...reserved: Parameters<AddressHooks['onAddressesReserved']>): void => {
-      for (const one of all) one.onAddressesReserved?.(...reserved);
+      for (const one of answering('onAddressesReserved')) one.onAddressesReserved(...reserved);
     },
     async onBatch(transaction: Transaction, batch: ScanBatch): Promise<void> {
-      for (const one of all) await one.onBatch?.(transaction, batch);
+      for (const one of answering('onBatch')) await one.onBatch(transaction, batch);
     },
     async hears(reader: Reader, scope: Scope): Promise<boolean> {
-      for (const one of all) if (await one.hears?.(reader, scope)) return true;
+      for (const one of answering('hears')) if (await one.hears(reader, scope)) return true;
       return false;
     },
     async onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
-      for (const one of all) await one.onEvent?.(transaction, event);
+      for (const one of answering('onEvent')) await one.onEvent(transaction, event);
     },
     async onRefundLink(transaction: Transaction, link: RefundLink): Promise<boolean> {
       let isBrought = false;
-      for (const one of all) if (await one.onRefundLink?.(transaction, link)) isBrought = true;
+      for (const one of answering('onRefundLink'))
+        if (await one.onRefundLink(transaction, link)) isBrought = true;
       return isBrought;
     },
     async onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void> {
-      for (const one of all) await one.onInvoiceDue?.(transaction, invoice);
+      for (const one of answering('onInvoiceDue')) await one.onInvoiceDue(transaction, invoice);
     },
     async onTrouble(transaction: Transaction, trouble: Trouble): Promise<void> {
-      for (const one of all) await one.onTrouble?.(transaction, trouble);
+      for (const one of answering('onTrouble')) await one.onTrouble(transaction, trouble);
     },
     async onAudited(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
-      for (const one of all) await one.onAudited?.(transaction, entry);
+      for (const one of answering('onAudited')) await one.onAudited(transaction, entry);
     },
     async onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void> {
-      for (const one of all) await one.onPaymentStatus?.(transaction, payment);
+      for (const one of answering('onPaymentStatus')) await one.onPaymentStatus(transaction, payment);
     },
     async onClockMoved(signal: AbortSignal): Promise<void> {
-      for (const one of all) await one.onClockMoved?.(signal);
+      for (const one of answering('onClockMoved')) await one.onClockMoved(signal);
     },
     async onWiped(transaction: Transaction, merchantId: string): Promise<void> {
-      for (const one of all) await one.onWiped?.(transaction, merchantId);
+      for (const one of answering('onWiped')) await one.onWiped(transaction, merchantId);
     },
   };
 }

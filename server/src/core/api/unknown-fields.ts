@@ -10,6 +10,10 @@ const longest = 40;
 export function createFindUnknown({ body }: Endpoint): (sent: unknown) => string {
   if (!body) return () => '';
   const known = fieldsOf(body, '');
+  const fields: Fields = {
+    all: new Set(known),
+    parents: new Set(known.map((path) => path.slice(0, Math.max(path.lastIndexOf('.'), 0)))),
+  };
   const plain = (path: string) => path.replaceAll(/[^a-z\d]/gi, '').toLowerCase();
   const meant = (path: string) => {
     const last = plain(path.split('.').at(-1) ?? '');
@@ -17,7 +21,7 @@ export function createFindUnknown({ body }: Endpoint): (sent: unknown) => string
     return found ? ` (did you mean ${found}?)` : '';
   };
   return (sent) => {
-    const unknown = pathsOf(sent, '', known).slice(0, most);
+    const unknown = pathsOf(sent, '', fields).slice(0, most);
     if (unknown.length === 0) return '';
     return `Ignored, since this endpoint does not know it: ${unknown
       .map((path) => path.slice(0, longest) + meant(path))
@@ -34,12 +38,19 @@ function fieldsOf(schema: z.core.$ZodType, parent: string): string[] {
   });
 }
 
-function pathsOf(sent: unknown, parent: string, known: readonly string[]): string[] {
+interface Fields {
+  readonly all: ReadonlySet<string>;
+  /** Those that have fields. */
+  readonly parents: ReadonlySet<string>;
+}
+
+function pathsOf(sent: unknown, parent: string, fields: Fields): string[] {
   if (typeof sent !== 'object' || sent === null) return [];
-  return Object.entries(sent).flatMap(([name, value]) => {
+  const unknown: string[] = [];
+  for (const [name, value] of Object.entries(sent)) {
     const path = parent + name;
-    if (!known.includes(path)) return [path];
-    const hasFields = known.some((field) => field.startsWith(`${path}.`));
-    return hasFields ? pathsOf(value, `${path}.`, known) : [];
-  });
+    if (!fields.all.has(path)) unknown.push(path);
+    else if (fields.parents.has(path)) unknown.push(...pathsOf(value, `${path}.`, fields));
+  }
+  return unknown;
 }

@@ -1,24 +1,12 @@
 /** Validates and parses a request, and serializes a reply, by the endpoint's schemas. */
 import type { Data, Endpoint, Input } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
+import { compiled } from '../shared/compiled.js';
 import { Problem, type FieldError } from '../shared/problem.js';
 import type { Reply } from './handler.js';
 
 // zod/mini's default message is just "Invalid input". Only the server needs better ones, so the widget stays small.
 z.config(z.locales.en());
-
-/** Schemas are compiled when they are first used, and once for all paths and servers: compiling all of them takes most of a start. */
-const compiled = new WeakMap<z.ZodMiniType, z.ZodMiniType>();
-
-/** Parses like the schema itself, and faster. */
-function safeParse<T extends z.ZodMiniType>(schema: T, value: unknown): ReturnType<T['safeParse']> {
-  let fast = compiled.get(schema) as T | undefined;
-  if (!fast) {
-    fast = z.compile(schema);
-    compiled.set(schema, fast);
-  }
-  return fast.safeParse(value) as ReturnType<T['safeParse']>;
-}
 
 interface RawInput {
   readonly params: Readonly<Record<string, string>>;
@@ -60,7 +48,7 @@ type Parser = (value: unknown, errors: FieldError[]) => unknown;
 function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
   if (!schema) return undefined;
   return (value, errors) => {
-    const result = safeParse(schema, value);
+    const result = compiled(schema).safeParse(value);
     if (result.success) return result.data;
     for (const { path, message } of result.error.issues.slice(0, mostErrors)) {
       errors.push({
@@ -127,7 +115,7 @@ export function createSerialize<E extends Endpoint>(endpoint: E) {
     if (endpoint.paginated && !pagination) throw wrong('has no pagination');
     const meta = pagination && { pagination };
     if (!schema) return JSON.stringify({ status: 'success', message, meta });
-    const result = safeParse(schema, data);
+    const result = compiled(schema).safeParse(data);
     if (!result.success) {
       const fields = result.error.issues.map((issue) => ['data', ...issue.path].join('.'));
       throw wrong(`has invalid fields: ${fields.join(', ')}`);

@@ -1,5 +1,6 @@
 /** Codecs of columns: each writes a value into a column and reads it from there, so that no other code needs a cast. */
 import * as z from 'zod/mini';
+import { compiled } from '../shared/compiled.js';
 
 /** A `T` that is stored as an `S`. */
 export interface Codec<T, S> {
@@ -71,6 +72,6 @@ export const placed = <T, S>(place: string, codec: Codec<T, S>): Codec<T, S> => 
 
 /** Text that is JSON of a shape. Properties that the shape does not name are not stored. */
 export const jsonCodec = <T, Stored>(shape: z.ZodMiniType<T, Stored>): Codec<T, string> => ({
-  read: (stored) => z.parse(shape, JSON.parse(stored)),
+  read: (stored) => compiled(shape).parse(JSON.parse(stored)),
   write: (value) => JSON.stringify(z.encode(shape, value)),
 });
