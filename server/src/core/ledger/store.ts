@@ -73,7 +73,10 @@ export async function lockAccounts(
   const lock = async (ids: readonly string[]) => {
     for (const row of await lockAll(transaction, ids, {})) locked.set(row.id, accountRows.decode(row));
   };
-  await lock([...new Set([...byId.keys(), ...existing])].sort());
+  // A statement that has waited for a lock does not see the rows that its holder has added meanwhile, such as the first debt: the
+  // next one does. Both travel together.
+  const others = existing.filter((id) => !byId.has(id));
+  await Promise.all([lock([...byId.keys()].sort()), lock([...new Set(others)].sort())]);
   const missing = [...byId.values()].filter(({ id }) => !locked.has(id));
   if (missing.length === 0) return locked;
   const inOrder = missing.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -196,6 +196,8 @@ export function createNetworkScan(
         syncedBefore: cursor.synced_at,
       });
     };
+    // Until its answer is there, nobody knows what was written: it can be lost after the commit.
+    appliedPending = undefined;
     const outcome = await database.write(
       apply,
       hasBacklog || blocks.length > 0 || orphanedAbove !== undefined,

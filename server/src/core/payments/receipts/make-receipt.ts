@@ -22,6 +22,12 @@ interface Seen extends Pick<IncomingTransfer, 'block' | 'seenAt'> {
   readonly transfer: Pick<ChainTransfer, 'currency' | 'amount'>;
 }
 
+/** A transaction can have thousands of inputs, and the payment's replies and webhooks name its senders. */
+const mostSenders = 20;
+
+export const keptSenders = ({ senders }: Pick<ChainTransfer, 'senders'>): readonly string[] =>
+  senders.slice(0, mostSenders);
+
 export type NewReceipts = ReturnType<typeof createNewReceipts>;
 
 export function createNewReceipts({ clock, newId, rates, currencies, depths }: NewReceiptsDeps) {
@@ -146,7 +152,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       amount,
       chain_amount: transfer.chainAmount ?? transfer.amount,
       found_above: transfer.foundAbove ?? null,
-      senders: transfer.senders,
+      senders: keptSenders(transfer),
       block_height: block?.height ?? null,
       block_hash: block?.hash ?? null,
       status: 'seen',

@@ -3,6 +3,7 @@ import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { transferKey } from '../../scanning/scan.js';
+import { keptSenders } from './make-receipt.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { isLive, nameTransfer, type ReceiptChange } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
@@ -74,7 +75,7 @@ async function rename(
     ...receipt,
     tx_hash: transfer.txHash,
     output_index: transfer.outputIndex,
-    senders: transfer.senders,
+    senders: keptSenders(transfer),
     block_height: block?.height ?? null,
     block_hash: block?.hash ?? null,
     found_above: null,
