@@ -129,7 +129,8 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     expect((await post('samples', {}, other)).body.data.code).toBe('webhook_not_configured');
   });
 
-  it('are each recorded, also if one that ends at the same time belongs to an event that was deleted', async () => {
+  /** A merchant whose receiver answers nothing on its own. */
+  async function holdDeliveries() {
     const held: ServerResponse[] = [];
     const server = createServer((_, response) => void held.push(response));
     server.listen(0, '127.0.0.1');
@@ -138,6 +139,11 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     const { port } = server.address() as AddressInfo;
     const merchantId = await shop.merchant(receiver);
     await shop.setEndpoint({ url: `http://127.0.0.1:${port}/`, secret: '' }, merchantId);
+    return { merchantId, held };
+  }
+
+  it('are each recorded, also if one that ends at the same time belongs to an event that was deleted', async () => {
+    const { merchantId, held } = await holdDeliveries();
     await shop.publish(5, { merchantId });
     await expect.poll(() => held).toHaveLength(5);
     const [, , deleted] = await shop.events({ merchantId });
@@ -153,5 +159,43 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
       Array.from({ length: 4 }, () => [204]),
     );
     expect(held).toHaveLength(5);
+  });
+
+  // opsmill/infrahub#9754 refuses to send an event again while an attempt is running
+  it('go to the new URL if they are sent again while the old one has not answered yet, whatever it answers then', async () => {
+    const { merchantId, held } = await holdDeliveries();
+    await shop.publish(1, { merchantId });
+    await expect.poll(() => held).toHaveLength(1);
+    receiver.answer = { status: 500 };
+    const before = receiver.received.length;
+    await shop.setEndpoint(receiver, merchantId);
+    const find = async () => (await shop.events({ merchantId }))[0];
+    const id = (await find())?.id ?? '';
+    await shop.retry(id);
+    await expect.poll(async () => (await find())?.tries.length).toBe(1);
+    held[0]?.writeHead(204).end();
+    await expect.poll(async () => (await find())?.tries.length).toBe(2);
+    expect(await find()).toMatchObject({ status: 'pending' });
+    receiver.answer = { status: 204 };
+    await shop.retry(id);
+    await shop.settled(merchantId);
+    expect(receiver.received.slice(before).map((one) => one.id)).toEqual([id, id]);
+  });
+
+  it('disable the endpoint once if several are refused with 410 at the same time', async () => {
+    const { merchantId, held } = await holdDeliveries();
+    await shop.publish(3, { merchantId });
+    await expect.poll(() => held).toHaveLength(3);
+    for (const response of held) response.writeHead(410).end();
+    await expect
+      .poll(async () =>
+        (await shop.events({ merchantId })).map(({ status, tries }) => [status, tries.length]),
+      )
+      .toEqual(Array.from({ length: 3 }, () => ['failed', 1]));
+    const disabled = await shop.server.app.auditLog.list(shop.server.database.reader, {
+      merchantId,
+      action: 'webhook.disabled',
+    });
+    expect(disabled).toHaveLength(1);
   });
 });

@@ -196,7 +196,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     const delivered = attempts.filter(({ outcome }) => outcome.error === undefined);
     await store.markDelivered(
       transaction,
-      delivered.map(({ event }) => event.id),
+      delivered.map(({ event }) => event),
     );
     for (const attempt of attempts)
       if (attempt.outcome.error !== undefined) await retry(transaction, attempt);
@@ -227,6 +227,8 @@ export function createDispatcher(deps: DispatcherDeps) {
     const { merchant_id: merchantId, mode } = used;
     const endpoint = await store.lockEndpoint(transaction, { merchantId, mode });
     if (endpoint?.updated_at !== used.updated_at || endpoint.url !== used.url) return false;
+    // Several deliveries can end with it at once.
+    if (endpoint.disabled_at !== null) return true;
     await store.putEndpoint(transaction, { ...endpoint, disabled_at: now });
     await store.failPending(transaction, { merchantId, mode });
     await auditLog.record(transaction, {

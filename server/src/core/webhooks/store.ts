@@ -217,20 +217,38 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
 
 export const insertAttempts = preparedInserts('webhook_tries');
 
-/** The events were delivered: they are not due any more. */
-export async function markDelivered(transaction: Transaction, ids: readonly string[]): Promise<void> {
-  for (const chunk of chunksOf(ids)) await markAll(transaction, filledUp(chunk.map((id) => ({ id }))));
+/**
+ * The events were delivered: they are not due any more, unless somebody has made them due again since their attempt began, which may
+ * have gone to another URL.
+ */
+export async function markDelivered(
+  transaction: Transaction,
+  events: readonly Pick<OutboxTable, 'id' | 'claim'>[],
+): Promise<void> {
+  const claimed = events.map(({ id, claim }) => ({ id, claim: claim ?? '' }));
+  for (const chunk of chunksOf(claimed)) await markAll(transaction, filledUp(chunk));
 }
 
-const markAll = preparedSend((transaction, rows: readonly { readonly id: string }[]) =>
-  transaction
-    .updateTable('outbox')
-    .set({ due_at: null, claim: null, claimed_until: null, status: 'delivered' })
-    .where(
-      'id',
-      'in',
-      rows.map(({ id }) => id),
-    ),
+const markAll = preparedSend(
+  (transaction, rows: readonly { readonly id: string; readonly claim: string }[]) =>
+    transaction
+      .updateTable('outbox')
+      .set({ due_at: null, claim: null, claimed_until: null, status: 'delivered' })
+      .where(
+        'id',
+        'in',
+        rows.map(({ id }) => id),
+      )
+      .where((e) =>
+        e.or([
+          e('due_at', 'is', null),
+          e(
+            'claim',
+            'in',
+            rows.map(({ claim }) => claim),
+          ),
+        ]),
+      ),
 );
 
 export interface EventFilter {
