@@ -1,7 +1,7 @@
 /** Validates and parses a request, and serializes a reply, by the endpoint's schemas. */
 import type { Data, Endpoint, Input } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
-import { compiled } from '../shared/compiled.js';
+import { compiled } from '../db/compiled.js';
 import { Problem, type FieldError } from '../shared/problem.js';
 import type { Reply } from './handler.js';
 

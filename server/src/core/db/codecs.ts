@@ -1,6 +1,6 @@
 /** Codecs of columns: each writes a value into a column and reads it from there, so that no other code needs a cast. */
 import * as z from 'zod/mini';
-import { compiled } from '../shared/compiled.js';
+import { compiled } from './compiled.js';
 
 /** A `T` that is stored as an `S`. */
 export interface Codec<T, S> {
