@@ -31,6 +31,8 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once.
           maxWorkers: 4,
+          // Those of one file that run at the same time build servers, and more of them would keep the other workers waiting.
+          maxConcurrency: 3,
           // Importing the sources again for each file took a quarter of all processor time.
           isolate: false,
           // A test that returns early would pass without having tested anything.

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { argv, env, stderr, stdout } from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
@@ -81,11 +81,11 @@ const runners = [
 /**
  * @param {string} program
  * @param {string[]} args
- * @param {{ more?: NodeJS.ProcessEnv, write?: Write | undefined }} [options] `more`: additional environment variables; `write`: prints the output,
- *   which otherwise goes to this terminal directly
+ * @param {{ more?: NodeJS.ProcessEnv, write?: Write | undefined, niceness?: number }} [options] `more`: additional environment variables; `write`: prints the output,
+ *   which otherwise goes to this terminal directly; `niceness`: that of the program and all that it starts
  * @returns {Promise<number>} exit code
  */
-function run(program, args, { more, write } = {}) {
+function run(program, args, { more, write, niceness = 0 } = {}) {
   return new Promise((resolve, reject) => {
     const output = write ? 'pipe' : 'inherit';
     const colors = write && stdout.isTTY && !env.NO_COLOR ? { FORCE_COLOR: '1' } : {};
@@ -94,6 +94,7 @@ function run(program, args, { more, write } = {}) {
       stdio: ['ignore', output, output],
       env: { ...env, ...colors, ...more },
     });
+    if (child.pid !== undefined && niceness !== 0) setPriority(child.pid, niceness);
     child.stdout?.on('data', (chunk) => write?.(chunk));
     child.stderr?.on('data', (chunk) => write?.(chunk, stderr));
     child.once('error', reject);
@@ -120,17 +121,17 @@ function createWrite(turn) {
  * one failure.
  * @param {Runner} runner
  * @param {string[]} files
- * @param {Write} [write]
+ * @param {{ write?: Write | undefined, niceness: number }} options as of `run`
  * @returns {Promise<Counts>}
  */
-async function runTests(runner, files, write) {
+async function runTests(runner, files, { write, niceness }) {
   const complain = (/** @type {string} */ text) => (write ? write(`${text}\n`, stderr) : console.error(text));
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-report-'));
   const report = join(directory, 'report.json');
   try {
     const missing = join(directory, 'missing');
     const more = { TEST_COUNTS: report, TEST_MISSING: missing };
-    const code = await run(runner.program, runner.args(files), { more, write });
+    const code = await run(runner.program, runner.args(files), { more, write, niceness });
     if (!existsSync(report)) {
       complain(`The ${runner.name} tests wrote no report.`);
       return { passed: 0, failed: 1, skipped: 0, failures: [], seconds: {} };
@@ -238,6 +239,12 @@ async function main({ filters, long, isBuilt }) {
   }
   const chosen = runners.filter(({ name }) => files.has(name)).reverse();
   const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
+  // Fewer tests at a time run in Chromium, and in the quick run two runners in sequence: those in Node give way to them, and keep the
+  // processors busy when they have ended.
+  const nicenessOf = (/** @type {Runner} */ { needsBrowser }) => {
+    if (needsBrowser || chosen.length === 1) return 0;
+    return long ? 2 : 4;
+  };
   /** @param {Runner} runner @param {Write} [write] @returns {Promise<[counts: Counts, note: string]>} */
   const runOne = async (runner, write) => {
     if (runner.needsBrowser && noBrowser) {
@@ -249,7 +256,10 @@ async function main({ filters, long, isBuilt }) {
     if (write) write(`${heading}\n`);
     else console.log(heading);
     const started = Date.now();
-    const counts = await runTests(runner, files.get(runner.name) ?? [], write);
+    const counts = await runTests(runner, files.get(runner.name) ?? [], {
+      write,
+      niceness: nicenessOf(runner),
+    });
     const seconds = Math.round((Date.now() - started) / 1000);
     const all = counts.passed + counts.failed + counts.skipped;
     return [counts, `: ${counts.passed} of ${all} in ${seconds} s`];

@@ -23,7 +23,7 @@ import {
   pay,
   type Answered,
 } from './support/confirmed-work.js';
-import { engines, sqlite } from './support/engines.js';
+import { engines, enginesOfSoak, sqlite } from './support/engines.js';
 import { canFail, canMount, createFaults, cutPower, mountSmallDisk, type Faults } from './support/faults.js';
 import { startProcess, type ServerProcess } from './support/process.js';
 import { randomOf } from './support/random.js';
@@ -391,7 +391,7 @@ describe.skipIf(!canFail)('when no name can be resolved', () => {
   });
 });
 
-describe.skipIf(!canFail).each(engines)('when the clock of the server jumps, on $name', (engine) => {
+describe.skipIf(!canFail).each(enginesOfSoak)('when the clock of the server jumps, on $name', (engine) => {
   it(
     `loses and doubles nothing, over ${rounds} jumps (seed ${seed})`,
     { timeout: timeout + rounds * 20_000 },

@@ -8,7 +8,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../src/core/config.js';
+import { envFiles } from '../src/core/private-file.js';
+import { errorMessage } from '../src/core/shared/error-message.js';
 import { openDatabase } from '../src/database.js';
+import { settings } from '../src/modules.js';
+import { checkStart } from '../src/server.js';
 import { call } from './support/call.js';
 import { runCommandLine } from './support/command-line.js';
 import { engines } from './support/engines.js';
@@ -183,20 +188,13 @@ describe('The server refuses to start', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  it.each([
-    ['{}', 'source: '],
-    [
-      '{"source": "ours", "unitsPerDollar": {"USD": 1}, "dollarsPerUnit": {}}',
-      'unitsPerDollar.USD: must be a decimal above 0, in quotes',
-    ],
-    ['{"source": "ours",\n}', 'line 2, column 1: remove the comma before this bracket'],
-  ])('with a rates file that cannot be used: %s', async (content, problem) => {
+  it('with a rates file that cannot be used', async () => {
     const file = join(directory, 'rates.json');
-    await writeFile(file, content);
+    await writeFile(file, '{"source": "ours",\n}');
     const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`RATES_FILE: ${file} cannot be used: `);
-    expect(stderr).toContain(problem);
+    expect(stderr).toContain('line 2, column 1: remove the comma before this bracket');
     expect(stderr).not.toContain('{');
   });
 
@@ -257,12 +255,13 @@ it('An environment file that everybody can read keeps the server from starting',
   await writeFile(file, 'METRICS_TOKEN=0123456789abcdef\n');
   await chmod(file, 0o644);
   await chmod(directory, 0o755);
-  for (const nodeArgs of [[`--env-file=${file}`], ['--env-file', file]]) {
-    expect(await run({}, main, [], nodeArgs).ended).toMatchObject({
-      exitCode: 1,
-      stderr: `every user of this machine can read or write ${file}. Run: chmod 600 '${file}'\n`,
-    });
-  }
+  expect(await run({}, main, [], [`--env-file=${file}`]).ended).toMatchObject({
+    exitCode: 1,
+    stderr: `every user of this machine can read or write ${file}. Run: chmod 600 '${file}'\n`,
+  });
+  // It can be written in two ways.
+  expect(envFiles([`--env-file=${file}`])).toEqual([file]);
+  expect(envFiles(['--env-file', file])).toEqual([file]);
 });
 
 it('start --check says whether the server could start, and changes nothing', async () => {
@@ -280,11 +279,13 @@ it('start --check says whether the server could start, and changes nothing', asy
 
 it('start --check refuses what the start refuses: a rates file, a currency without a rate, no database of a live shop', async () => {
   const folder = await mkdtemp(join(directory, 'check-'));
+  // In this process: the test above shows the program's exit code.
   const check = async (env: Record<string, string>) => {
-    const all = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`, ...env };
-    const { exitCode, stdout, stderr } = await run(all, cli, ['start', '--check']).ended;
-    expect([exitCode, stdout]).toEqual([1, '']);
-    return stderr;
+    const all = { DATABASE_URL: `sqlite:${join(folder, 'shop.db')}`, PORT: '0', ...env };
+    return checkStart(readConfig(all, settings)).then(
+      () => '',
+      (error: unknown) => `${errorMessage(error)}\n`,
+    );
   };
   expect(await check({ RATES_FILE: join(folder, 'none.json') })).toMatch(/^RATES_FILE: .* does not exist\n$/);
   expect(await check({ BASE_CURRENCIES: 'CHF' })).toMatch(/^BASE_CURRENCIES: there is no rate of CHF/);

@@ -88,17 +88,14 @@ test('a manager sees the sum before accepting it, and the payment says so afterw
   await waiting(page, 1);
 });
 
-test('notes fit at every width, in light and dark', async () => {
+test('notes fit at every width', async () => {
   const page = await signInAs('owner', stage, env());
   await go(page, `payment/${short.id}`);
   await page.getByText(long.name).waitFor();
   const found = new Set<string>();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of [320, 390, 768, 1024, 1280, 1366, 1920]) {
-      await page.setViewportSize({ width, height: 900 });
-      for (const one of await misfitsOn(page)) found.add(`${width} px: ${one}`);
-    }
+  for (const width of [320, 390, 768, 1024, 1280, 1366, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const one of await misfitsOn(page)) found.add(`${width} px: ${one}`);
   }
   expect([...found]).toEqual([]);
 });

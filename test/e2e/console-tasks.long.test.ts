@@ -277,8 +277,6 @@ test.each([390, 1280])(
     });
     await task('end a subscription', async (hand) => {
       await hand.menu('Subscribers');
-      await page.waitForTimeout(1500);
-      await page.screenshot({ path: `/tmp/subs-${width}.png` });
       await hand.button('End…', page.getByRole('row', { name: new RegExp(`grace-${suffix}`) }));
       await hand.button('End it', page.getByRole('dialog'));
       await page.locator('.toast', { hasText: 'Ended' }).waitFor();

@@ -21,7 +21,7 @@ const passing = {
   'run test:long -- --built': 'echo "7 passed, 0 failed"',
   'run test:plugins -- --install': 'sleep 0.1',
   'run test:plugins': 'sleep 0.2; echo "11 passed, 0 failed"',
-  'run check -- --no-tests': 'echo "13 passed, 0 failed"',
+  'run check -- --no-tests --built': 'echo "13 passed, 0 failed"',
 };
 
 /** @param commands by npm's arguments */
@@ -63,11 +63,11 @@ it.each([
   ['run test:plugins', 'echo "11 passed, 0 failed"; exit 1', '36 passed, 1 failed'],
   ['run test:plugins', 'echo "It cannot start" >&2; exit 1', '25 passed, 1 failed'],
   [
-    'run check -- --no-tests',
+    'run check -- --no-tests --built',
     'echo "failed lint (9 s)"; echo "12 passed, 1 failed"; exit 1',
     '35 passed, 1 failed',
   ],
-  ['run check -- --no-tests', 'exit 1', '23 passed, 1 failed'],
+  ['run check -- --no-tests --built', 'exit 1', '23 passed, 1 failed'],
 ])('the gate fails if "npm %s" does: %s', async (command, script, expected) => {
   const { code, output, last } = await run({ [command]: script });
   expect([code, last]).toEqual([1, expected]);

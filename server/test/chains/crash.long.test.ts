@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { startAnvil } from '../support/anvil.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 import {
@@ -24,7 +24,7 @@ const rounds = roundsOf({ usual: 1, soak: 10 });
 const streams = 3;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
 
-describe.concurrent.each(engines)(
+describe.concurrent.each(enginesOfSoak)(
   'a server that is killed while it reads a real node, on $name',
   (engine) => {
     it(

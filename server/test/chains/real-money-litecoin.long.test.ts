@@ -1,5 +1,5 @@
 /** Real money on Litecoin Core. */
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { testRealLitecoin } from './real-money-litecoin.js';
 
-for (const engine of engines) testRealLitecoin(engine);
+for (const engine of enginesOfSoak) testRealLitecoin(engine);

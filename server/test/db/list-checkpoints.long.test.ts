@@ -106,22 +106,23 @@ describe.each(engines)('On $name, a long list', (engine) => {
     return { total, ids: found.map(({ id }) => id) };
   }
 
-  /** The same, found by sorting all rows. */
-  function expected({ page, skip, from = 0, to = Infinity }: PageRequest) {
-    const matching = rows
-      .filter(({ createdAt }) => createdAt >= from && createdAt <= to)
-      .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+  type Row = (typeof rows)[number];
+  const newestFirst = () => rows.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+  /** The same, found among all rows. */
+  function expected({ page, skip, from = 0, to = Infinity }: PageRequest, sorted: readonly Row[]) {
+    const matching = sorted.filter(({ createdAt }) => createdAt >= from && createdAt <= to);
     const begin = (page - 1) * skip;
     return { total: matching.length, ids: matching.slice(begin, begin + skip).map(({ id }) => id) };
   }
 
   async function expectAllPages() {
+    const sorted = newestFirst();
     const times = [hour - 1, hour + 7000, hour + 7003, hour + 34_993];
     const spans = times.flatMap((from) => times.filter((to) => to >= from).map((to) => [from, to]));
     for (const [from, to] of [[], ...times.map((from) => [from]), ...spans]) {
       for (const page of [1, 11, 12, 30, 50, 51, 9999]) {
         const range = { page, skip: 100, from, to };
-        expect({ range, ...(await pageOf(range)) }).toEqual({ range, ...expected(range) });
+        expect({ range, ...(await pageOf(range)) }).toEqual({ range, ...expected(range, sorted) });
       }
     }
   }
@@ -199,7 +200,8 @@ describe.each(engines)('On $name, a long list', (engine) => {
       for (const status of statuses) {
         for (const currency of [undefined, 'USDT', 'BTC', 'none']) {
           for (const network of [undefined, 'tron']) {
-            for (const range of [{}, { from: hour + 7003 }, { from: hour + 2, to: hour + 28_000 }]) {
+            const ranges = [{}, { from: hour + 7003 }, { from: hour + 2, to: hour + 28_000 }];
+            for (const range of network === undefined ? ranges : ranges.slice(0, 1)) {
               const { from = 0, to = Infinity }: { from?: number; to?: number } = range;
               const filter = { status, currency, network };
               const ids = stored

@@ -1,6 +1,6 @@
-/** Messages to payers, over SMTP to a real mail server, on both engines. */
+/** Messages to payers, over SMTP to a real mail server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { engines, lastEngine } from '../support/engines.js';
+import { enginesOfSoak, lastEngine } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { openClaimBrowser } from '../support/claim-browser.js';
 import { mail } from '../../src/modules/mail/module.js';
@@ -23,7 +23,7 @@ interface Locked {
   readonly addressInformation: { readonly address: string };
 }
 
-describe.each(engines)('Messages to payers, on $name', (engine) => {
+describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let sink: Sink;

@@ -5,13 +5,13 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { network, openPayoutShop, type PayoutShop } from './fixture.js';
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
-describe.skipIf(!hasLitecoind).each(engines)('kill -9 around a PSBT, on $name', (engine) => {
+describe.skipIf(!hasLitecoind).each(enginesOfSoak)('kill -9 around a PSBT, on $name', (engine) => {
   let node: LitecoinNode;
   let proxy: NodeProxy;
   let shop: PayoutShop;

@@ -1,5 +1,5 @@
-/** Payouts by PSBT, on PostgreSQL; `payouts-sqlite.long.test.ts` has it on SQLite. */
-import { lastEngine } from '../support/engines.js';
+/** Payouts by PSBT. */
+import { enginesOfSoak } from '../support/engines.js';
 import { testPayouts } from './payouts.js';
 
-testPayouts(lastEngine);
+for (const engine of enginesOfSoak) testPayouts(engine);

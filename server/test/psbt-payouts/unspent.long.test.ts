@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markUnspent, unspentPages } from '../../src/core/addresses/unspent-coins.js';
 import { migrations } from '../../src/core/db/migrations.js';
 import { unspentCoins } from '../../src/core/db/table.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { watchStatements } from '../support/statements.js';
 import { network, openPayoutShop, type PayoutShop } from './fixture.js';
 import { violationsOf } from '../support/violations.js';
 
-describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on $name', (engine) => {
+describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look at, on $name', (engine) => {
   let node: LitecoinNode;
   let shop: PayoutShop;
   beforeAll(async () => {

@@ -9,7 +9,7 @@ const batchSize = 25;
 
 describe.each(engines)('histories among nodes that send wrong data, on $name', (engine) => {
   const isSqlite = engine.name === 'SQLite';
-  const seeds = seedsOf(roundsOf(isSqlite ? { usual: 6, soak: 400 } : { usual: 2, soak: 60 }));
+  const seeds = seedsOf(roundsOf(isSqlite ? { usual: 4, soak: 400 } : { usual: 1, soak: 60 }));
   const batches = Math.ceil(seeds.length / batchSize);
   it.each(Array.from({ length: batches }, (_, index) => index))(
     `end with the chain in the books, and each transfer paid once (batch %i of ${batches})`,

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shippedRatesFile } from '../../src/core/money/fixed-rates.js';
 import type { ShownPsbt } from '../psbt-payouts/fixture.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { signWith } from '../support/sign-psbt.js';
@@ -31,7 +31,7 @@ const written = (address: string, prefix: 'ltc' | 'rltc') =>
   bech32.encode(prefix, bech32.decode(address as `${string}1${string}`).words);
 const { signal } = new AbortController();
 
-describe.skipIf(!hasLitecoind).each(engines)('A live refund, on $name', (engine) => {
+describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (engine) => {
   let node: LitecoinNode;
   let server: TestServer;
   let directory: string;

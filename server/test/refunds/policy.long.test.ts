@@ -1,5 +1,5 @@
-/** The fate of refunds. On the last engine; `policy-sqlite.long.test.ts` has it on SQLite. */
-import { lastEngine, sqlite } from '../support/engines.js';
+/** The fate of refunds. */
+import { enginesOfSoak } from '../support/engines.js';
 import { testRefundPolicy } from './policy.js';
 
-if (lastEngine !== sqlite) testRefundPolicy(lastEngine);
+for (const engine of enginesOfSoak) testRefundPolicy(engine);

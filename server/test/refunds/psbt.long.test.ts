@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { violationsOf } from '../support/violations.js';
 
@@ -25,145 +25,148 @@ interface PaymentRecord {
   readonly transactionTimeLog: readonly { readonly code: string; readonly values: { amount: string } }[];
 }
 
-describe.skipIf(!hasLitecoind).each(engines)('A refund by PSBT of the last coins, on $name', (engine) => {
-  let node: LitecoinNode;
-  let shop: PayoutShop;
-  beforeAll(async () => {
-    node = await startLitecoin();
-    shop = await openPayoutShop(engine, node);
-  });
-  afterAll(async () => {
-    await shop.close();
-    await node.stop();
-  });
-
-  async function confirm(blocks = 2): Promise<void> {
-    await node.mine(blocks);
-    await shop.scan();
-    await shop.follow();
-  }
-
-  /** A paid payment without a service fee, so that nothing is left for the network, and its full refund, approved. */
-  async function approvedRefund(networkFee: 'merchant' | 'payer') {
-    const merchant = await shop.merchant();
-    await shop.command(
-      'merchants update',
-      merchant.id,
-      ...['--fee-basis-points', '0', '--webhook-url', 'https://shop.example/hooks', '--mode', 'test'],
-    );
-    const {
-      payment: { id },
-    } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-      amount: 20,
-      baseCurrency: 'USD',
+describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
+  'A refund by PSBT of the last coins, on $name',
+  (engine) => {
+    let node: LitecoinNode;
+    let shop: PayoutShop;
+    beforeAll(async () => {
+      node = await startLitecoin();
+      shop = await openPayoutShop(engine, node);
     });
-    await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/LTC/${network}`);
-    const locked = await merchant.ask<PaymentRecord>('PATCH', `/v1/payments/${id}/currency/lock`);
-    await node.pay(locked.addressInformation.address, locked.amount.toFixed(8));
-    await confirm();
-    expect((await payment(merchant, id)).status).toBe('success');
-    const refund = await merchant.ask<RefundRecord>('POST', `/v1/payments/${id}/refunds`, {
-      ...{ kind: 'full', networkFee },
-      address: await node.rpc<string>('getnewaddress'),
+    afterAll(async () => {
+      await shop.close();
+      await node.stop();
     });
-    expect(refund).toMatchObject({ amount: locked.amount, fee: 0, networkFee });
-    await merchant.ask('POST', `/v1/refunds/${refund.id}/approve`, {});
-    return { merchant, paymentId: id, refund };
-  }
 
-  const payment = (merchant: PayoutMerchant, id: string) =>
-    merchant.ask<PaymentRecord>('GET', `/v1/payments/${id}`);
-  const retrieve = (merchant: PayoutMerchant, { id }: RefundRecord) =>
-    merchant.ask<RefundRecord & { readonly address: string }>('GET', `/v1/refunds/${id}`);
-  async function claimOf({ claimUrl }: RefundRecord): Promise<unknown> {
-    const body = { token: new URL(claimUrl).hash.slice(1) };
-    const reply = await shop.server.api('POST', '/v1/refund-claims/retrieve', { key: undefined, body });
-    return reply.body.data;
-  }
-  async function webhooksOf({ id }: RefundRecord): Promise<RefundRecord[]> {
-    const rows = await shop.server.database.reader
-      .selectFrom('outbox')
-      .select('data')
-      .where('subject_id', '=', id)
-      .where('type', '=', 'refund.paid')
-      .orderBy('sequence')
-      .execute();
-    return rows.map(({ data }) => JSON.parse(data) as RefundRecord);
-  }
-  const units = (amount: number) => toUnits(amount.toFixed(8), 8);
-  const hashOf = ({ versions }: { versions: readonly { readonly txHash: string }[] }, version: number) =>
-    versions[version - 1]?.txHash ?? '';
-  const rawOf = (hash: string) => node.rpc<string>('getrawtransaction', hash);
-
-  it('arrives with less if the payer bears the network’s fee, and everybody reads how much', async () => {
-    const { merchant, paymentId, refund } = await approvedRefund('payer');
-    expect(await claimOf(refund)).toMatchObject({ amount: refund.amount, fee: 0, networkFee: 'payer' });
-    const exported = await merchant.export();
-    expect(exported.transfers).toMatchObject([{ bearsFee: true }]);
-    await shop.import(merchant.sign(exported.psbt));
-    const bumped = await shop.bump(exported.id, '20');
-    const first = await rawOf(hashOf(bumped, 1));
-    await shop.import(merchant.sign(bumped.psbt));
-    const second = await rawOf(hashOf(bumped, 2));
-    const block = async (transaction: string) =>
-      node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [transaction]);
-
-    /** The record, the transfer and the event match the chain. */
-    async function expectTold(hash: string): Promise<void> {
-      const record = await retrieve(merchant, refund);
-      const arrived = toUnits(
-        (await node.rpc<number>('getreceivedbyaddress', record.address, 1)).toFixed(8),
-        8,
-      );
-      expect(arrived).toBeLessThan(units(refund.amount));
-      const told = { status: 'paid', txHash: hash, amount: Number(arrived) / 1e8 };
-      const fee = Number(units(refund.amount) - arrived) / 1e8;
-      expect(record).toMatchObject({ ...told, fee, networkFee: 'payer' });
-      expect(await claimOf(refund)).toMatchObject({ ...told, fee, networkFee: 'payer' });
-      expect((await webhooksOf(refund)).at(-1)).toMatchObject({ ...told, fee });
-      const { refunds, refundedAmount, transactionTimeLog } = await payment(merchant, paymentId);
-      expect(refunds).toMatchObject([told]);
-      expect(refundedAmount).toBe(told.amount);
-      const said = transactionTimeLog.findLast(({ code }) => code === 'refund_paid');
-      expect(toUnits(said?.values.amount ?? '', 8)).toBe(arrived);
-      await shop.expectBooksInOrder();
+    async function confirm(blocks = 2): Promise<void> {
+      await node.mine(blocks);
+      await shop.scan();
+      await shop.follow();
     }
 
-    await block(first);
-    await confirm();
-    await expectTold(hashOf(bumped, 1));
-    // The chain takes the other version after all, in which more was left for the network.
-    const height = await node.rpc<number>('getblockcount');
-    await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 2));
-    await block(second);
-    await confirm(3);
-    await expectTold(hashOf(bumped, 2));
-    expect(await webhooksOf(refund)).toHaveLength(2);
-    const again = await shop.server.api('POST', `/v1/payments/${paymentId}/refunds`, {
-      body: { kind: 'full' },
-    });
-    expect(again.status, 'nothing is left to refund').not.toBe(200);
-  });
+    /** A paid payment without a service fee, so that nothing is left for the network, and its full refund, approved. */
+    async function approvedRefund(networkFee: 'merchant' | 'payer') {
+      const merchant = await shop.merchant();
+      await shop.command(
+        'merchants update',
+        merchant.id,
+        ...['--fee-basis-points', '0', '--webhook-url', 'https://shop.example/hooks', '--mode', 'test'],
+      );
+      const {
+        payment: { id },
+      } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
+        amount: 20,
+        baseCurrency: 'USD',
+      });
+      await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/LTC/${network}`);
+      const locked = await merchant.ask<PaymentRecord>('PATCH', `/v1/payments/${id}/currency/lock`);
+      await node.pay(locked.addressInformation.address, locked.amount.toFixed(8));
+      await confirm();
+      expect((await payment(merchant, id)).status).toBe('success');
+      const refund = await merchant.ask<RefundRecord>('POST', `/v1/payments/${id}/refunds`, {
+        ...{ kind: 'full', networkFee },
+        address: await node.rpc<string>('getnewaddress'),
+      });
+      expect(refund).toMatchObject({ amount: locked.amount, fee: 0, networkFee });
+      await merchant.ask('POST', `/v1/refunds/${refund.id}/approve`, {});
+      return { merchant, paymentId: id, refund };
+    }
 
-  it('waits for another coin if the merchant bears the fee, and then arrives whole', async () => {
-    const { merchant, refund } = await approvedRefund('merchant');
-    expect(await claimOf(refund)).toMatchObject({ networkFee: 'merchant' });
-    await expect(merchant.export()).rejects.toThrow('never made smaller');
-    await merchant.fund('0.01');
-    const { psbt } = await merchant.export();
-    await shop.import(merchant.sign(psbt));
-    await confirm();
-    const record = await retrieve(merchant, refund);
-    expect(record).toMatchObject({ status: 'paid', amount: refund.amount, fee: 0 });
-    const received = await node.rpc<number>('getreceivedbyaddress', record.address, 1);
-    expect(received.toFixed(8)).toBe(refund.amount.toFixed(8));
-    expect(await webhooksOf(refund)).toMatchObject([{ amount: refund.amount, txHash: record.txHash }]);
-    await shop.expectBooksInOrder();
-    // A record that names another amount than was sent is found.
-    const { database } = shop.server;
-    await database.write((transaction) =>
-      transaction.updateTable('refunds').set({ amount: '1' }).where('id', '=', refund.id).execute(),
-    );
-    expect(await violationsOf(database)).toEqual([`The refund ${refund.id} differs from its transfer`]);
-  });
-});
+    const payment = (merchant: PayoutMerchant, id: string) =>
+      merchant.ask<PaymentRecord>('GET', `/v1/payments/${id}`);
+    const retrieve = (merchant: PayoutMerchant, { id }: RefundRecord) =>
+      merchant.ask<RefundRecord & { readonly address: string }>('GET', `/v1/refunds/${id}`);
+    async function claimOf({ claimUrl }: RefundRecord): Promise<unknown> {
+      const body = { token: new URL(claimUrl).hash.slice(1) };
+      const reply = await shop.server.api('POST', '/v1/refund-claims/retrieve', { key: undefined, body });
+      return reply.body.data;
+    }
+    async function webhooksOf({ id }: RefundRecord): Promise<RefundRecord[]> {
+      const rows = await shop.server.database.reader
+        .selectFrom('outbox')
+        .select('data')
+        .where('subject_id', '=', id)
+        .where('type', '=', 'refund.paid')
+        .orderBy('sequence')
+        .execute();
+      return rows.map(({ data }) => JSON.parse(data) as RefundRecord);
+    }
+    const units = (amount: number) => toUnits(amount.toFixed(8), 8);
+    const hashOf = ({ versions }: { versions: readonly { readonly txHash: string }[] }, version: number) =>
+      versions[version - 1]?.txHash ?? '';
+    const rawOf = (hash: string) => node.rpc<string>('getrawtransaction', hash);
+
+    it('arrives with less if the payer bears the network’s fee, and everybody reads how much', async () => {
+      const { merchant, paymentId, refund } = await approvedRefund('payer');
+      expect(await claimOf(refund)).toMatchObject({ amount: refund.amount, fee: 0, networkFee: 'payer' });
+      const exported = await merchant.export();
+      expect(exported.transfers).toMatchObject([{ bearsFee: true }]);
+      await shop.import(merchant.sign(exported.psbt));
+      const bumped = await shop.bump(exported.id, '20');
+      const first = await rawOf(hashOf(bumped, 1));
+      await shop.import(merchant.sign(bumped.psbt));
+      const second = await rawOf(hashOf(bumped, 2));
+      const block = async (transaction: string) =>
+        node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [transaction]);
+
+      /** The record, the transfer and the event match the chain. */
+      async function expectTold(hash: string): Promise<void> {
+        const record = await retrieve(merchant, refund);
+        const arrived = toUnits(
+          (await node.rpc<number>('getreceivedbyaddress', record.address, 1)).toFixed(8),
+          8,
+        );
+        expect(arrived).toBeLessThan(units(refund.amount));
+        const told = { status: 'paid', txHash: hash, amount: Number(arrived) / 1e8 };
+        const fee = Number(units(refund.amount) - arrived) / 1e8;
+        expect(record).toMatchObject({ ...told, fee, networkFee: 'payer' });
+        expect(await claimOf(refund)).toMatchObject({ ...told, fee, networkFee: 'payer' });
+        expect((await webhooksOf(refund)).at(-1)).toMatchObject({ ...told, fee });
+        const { refunds, refundedAmount, transactionTimeLog } = await payment(merchant, paymentId);
+        expect(refunds).toMatchObject([told]);
+        expect(refundedAmount).toBe(told.amount);
+        const said = transactionTimeLog.findLast(({ code }) => code === 'refund_paid');
+        expect(toUnits(said?.values.amount ?? '', 8)).toBe(arrived);
+        await shop.expectBooksInOrder();
+      }
+
+      await block(first);
+      await confirm();
+      await expectTold(hashOf(bumped, 1));
+      // The chain takes the other version after all, in which more was left for the network.
+      const height = await node.rpc<number>('getblockcount');
+      await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 2));
+      await block(second);
+      await confirm(3);
+      await expectTold(hashOf(bumped, 2));
+      expect(await webhooksOf(refund)).toHaveLength(2);
+      const again = await shop.server.api('POST', `/v1/payments/${paymentId}/refunds`, {
+        body: { kind: 'full' },
+      });
+      expect(again.status, 'nothing is left to refund').not.toBe(200);
+    });
+
+    it('waits for another coin if the merchant bears the fee, and then arrives whole', async () => {
+      const { merchant, refund } = await approvedRefund('merchant');
+      expect(await claimOf(refund)).toMatchObject({ networkFee: 'merchant' });
+      await expect(merchant.export()).rejects.toThrow('never made smaller');
+      await merchant.fund('0.01');
+      const { psbt } = await merchant.export();
+      await shop.import(merchant.sign(psbt));
+      await confirm();
+      const record = await retrieve(merchant, refund);
+      expect(record).toMatchObject({ status: 'paid', amount: refund.amount, fee: 0 });
+      const received = await node.rpc<number>('getreceivedbyaddress', record.address, 1);
+      expect(received.toFixed(8)).toBe(refund.amount.toFixed(8));
+      expect(await webhooksOf(refund)).toMatchObject([{ amount: refund.amount, txHash: record.txHash }]);
+      await shop.expectBooksInOrder();
+      // A record that names another amount than was sent is found.
+      const { database } = shop.server;
+      await database.write((transaction) =>
+        transaction.updateTable('refunds').set({ amount: '1' }).where('id', '=', refund.id).execute(),
+      );
+      expect(await violationsOf(database)).toEqual([`The refund ${refund.id} differs from its transfer`]);
+    });
+  },
+);

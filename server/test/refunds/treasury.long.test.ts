@@ -3,7 +3,7 @@
  * chain automatically.
  */
 import { describe, expect, it, vi } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury } from '../treasury/treasury-fixture.js';
 
@@ -14,7 +14,7 @@ interface Exported {
   readonly transfers?: readonly { readonly id: string; readonly to: string; readonly data: string }[];
 }
 
-describe.each(engines)('A refund on a real chain, on $name', (engine) => {
+describe.each(enginesOfSoak)('A refund on a real chain, on $name', (engine) => {
   it('is exported with the treasury’s transfers, and paid once', { timeout: 120_000 }, async () => {
     const fixture = await openTreasury(engine);
     const { anvil, merchant, token } = fixture;

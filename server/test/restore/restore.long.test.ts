@@ -1,9 +1,7 @@
 /** A database that was restored from an older backup. */
-import { engines } from '../support/engines.js';
+import { engines, enginesOfSoak } from '../support/engines.js';
 import { testRestoreOnEvm } from './evm.js';
 import { testRestoreOnLitecoin } from './litecoin.js';
 
-for (const engine of engines) {
-  testRestoreOnEvm(engine);
-  testRestoreOnLitecoin(engine);
-}
+for (const engine of engines) testRestoreOnEvm(engine);
+for (const engine of enginesOfSoak) testRestoreOnLitecoin(engine);

@@ -1,5 +1,0 @@
-/** Coins that strangers send while the server is down, and a marker that cannot be written. */
-import { engines } from '../support/engines.js';
-import { testStrangers } from './strangers.js';
-
-for (const engine of engines) testStrangers(engine);

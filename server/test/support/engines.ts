@@ -137,5 +137,11 @@ export const enginesOfTurn: readonly TestEngine[] = engines.filter(
     (process.env['TEST_TURN'] !== 'long' || index === engines.length - 1),
 );
 
+/**
+ * The engines of a long file about chains, nodes or other servers, which use both databases the same way: PostgreSQL, and in a soak SQLite as
+ * well. `scripts/soak.mjs` knows such a file by this name.
+ */
+export const enginesOfSoak: readonly TestEngine[] = process.env['SOAK'] ? engines : engines.slice(-1);
+
 /** PostgreSQL, if there is one: for the long variants of tests that `npm test` runs only on SQLite. */
 export const lastEngine: TestEngine = postgresUrl === '' ? sqlite : postgres;

@@ -1,220 +1,66 @@
 /**
- * Each module can be left out: without its line in the list and without its folder, the server compiles, keeps the specification, and
- * has nothing of the module left.
+ * Each module can be left out, and no other one that does not require it misses it. A few cuts show that for all: each module is gone in
+ * some of them, and each other one is there in one of those. `without-modules.soak.test.ts` leaves them out one by one.
  */
-import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Module } from '../../src/core/module.js';
-import { modules, product } from '../../src/modules.js';
+import { describe, expect, it } from 'vitest';
 import { resources as coreResources } from '../../src/core/reference/resources.js';
+import { modules, product } from '../../src/modules.js';
+import {
+  build,
+  goingWith,
+  keepsTheSpecification,
+  limitMs,
+  onPostgres,
+  onSqlite,
+  readLeft,
+  testCuts,
+} from './without-modules.js';
 
-const run = promisify(execFile);
-const root = join(import.meta.dirname, '../../..');
-const limitMs = 600_000;
-
-/** The rest of the server, as it describes itself. */
-interface Left {
-  readonly paths: readonly string[];
-  readonly resources: readonly string[];
-  readonly events: readonly string[];
-  readonly tables: readonly string[];
-  readonly commands: readonly string[];
-  readonly jobs: readonly string[];
-  /** The names of environment variables. */
-  readonly settings: readonly string[];
-  /** By the module that they belong to. */
-  readonly jobsOf: Readonly<Record<string, readonly string[]>>;
-  readonly permissions: readonly string[];
-  /** The paths of those that the server prints, and of those in the menu of the docs. */
-  readonly pages: readonly string[];
-  /** The types of the widget's file and of a hosted page. */
-  readonly types: readonly string[];
-  /** The status of an endpoint for the console's pages: 401 asks to sign in. */
-  readonly consoleStatus: number;
-  /** The pages that may read a reply at the console's path: only its own, or, where nothing is at that path, all. */
-  readonly consoleReaders: string | null;
-  /** The docs that an error reply links to. */
-  readonly docsUrl: string | null;
-}
-
-/** Prints it, from the compiled server in the folder where it runs. */
-const report = `
-import { rmSync } from 'node:fs';
-import { pino } from 'pino';
-import { commands } from './dist/command-line/registry.js';
-import { readConfig } from './dist/core/config.js';
-import { modules, product, settings } from './dist/modules.js';
-import { startServer } from './dist/server.js';
-import { permissionsOf } from './dist/core/shared/permissions.js';
-const environment = { PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' };
-const config = readConfig(environment, settings);
-const server = await startServer(config, pino({ level: 'silent' }));
-const { body } = await fetch(server.url + '/openapi.json');
-const openApi = await new Response(body).json();
-const typeOf = async (path) => (await fetch(server.url + path)).headers.get('content-type');
-const docs = await fetch(server.url + '/docs');
-const menu = docs.ok ? await docs.text() : '';
-const tables = await server.database.reader.introspection.getTables();
-console.log(JSON.stringify({
-  paths: Object.keys(openApi.paths),
-  resources: Object.keys(product.resources),
-  events: Object.keys(openApi.webhooks),
-  tables: tables.map(({ name }) => name),
-  commands: [...commands.keys()],
-  jobs: server.jobs.map(({ name }) => name),
-  settings: Object.keys(settings),
-  jobsOf: Object.fromEntries(
-    modules.map((one) => [one.name, (one.rules(server.app).jobs?.() ?? []).map(({ name }) => name)]),
-  ),
-  permissions: permissionsOf('owner', { ...product.api, ...product.console }),
-  pages: [
-    ...Object.values(server.pages).map((url) => new URL(url).pathname.slice(1)),
-    ...new Set([...menu.matchAll(/<a href="(docs.[^"#]+)"/g)].map(([, path]) => path)),
-  ],
-  types: [await typeOf('/crypto-checkout.js'), await typeOf('/pay/NOBODY')],
-  consoleStatus: (await fetch(server.url + '/console/api/session', { headers: { 'Sec-Fetch-Site': 'same-origin' } })).status,
-  consoleReaders: (await fetch(server.url + '/console')).headers.get('access-control-allow-origin'),
-  docsUrl: (await (await fetch(server.url + '/v1/nothing')).json()).data.docsUrl ?? null,
-}));
-await server.stop();
-rmSync('left.db', { force: true });
-`;
+const bitsOf = (mask: number) => mask.toString(2).replaceAll('0', '').length;
+const contains = (mask: number, part: number) => (mask & part) === part;
 
 /**
- * The specification runs on the compiled server, which is also what people start: transforming all its sources again for each
- * module took most of the time.
+ * For each module the cuts in which it is gone, as bits. None contains those of another module, unless it requires that one.
+ * @returns undefined if there are not enough cuts for that
  */
-const testConfig = (folder: string) => `
-import { defineConfig } from 'vitest/config';
-export default defineConfig({
-  resolve: { alias: [{ find: /^(\\.\\.\\/)+src\\//, replacement: ${JSON.stringify(join(folder, 'server/dist/'))} }] },
-  test: {
-    globalSetup: ['test/postgres.setup.ts'],
-    setupFiles: ['server/test/guard.setup.ts'],
-    server: { deps: { external: [/\\/dist\\//] } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    maxWorkers: 1,
-    isolate: false,
-    expect: { requireAssertions: true, poll: { timeout: 5000 } },
-    pool: 'forks',
-  },
-});
-`;
-
-/** The specification, and what it needs. */
-const testParts = [
-  ...['test/spec.test.ts', 'test/spec.long.test.ts', 'test/spec.ts', 'test/guard.setup.ts', 'test/support'],
-  'test/webhooks/receiver.ts',
-];
-
-/** Copies the server without some modules, and compiles it. @param name of the copy */
-async function build(name: string, without: readonly string[]): Promise<string> {
-  const folder = join(root, '.tmp/without', name);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(join(folder, 'server'), { recursive: true });
-  for (const part of ['src', 'data', 'package.json', ...testParts])
-    await cp(join(root, 'server', part), join(folder, 'server', part), { recursive: true });
-  for (const module of without) {
-    await rm(join(folder, 'server/src/modules', module), { recursive: true });
-    const list = join(folder, 'server/src/modules.ts');
-    const text = await readFile(list, 'utf8');
-    const [, constant = ''] =
-      new RegExp(`import \\{ (\\w+) \\} from '\\./modules/${module}/module\\.js'`).exec(text) ?? [];
-    const left = text
-      .split('\n')
-      .filter((line) => !line.includes(`'./modules/${module}/module.js'`))
-      .join('\n')
-      .replace(new RegExp(`\\b${constant}\\b,? ?`), '');
-    expect(left).not.toMatch(new RegExp(`\\b${constant}\\b`));
-    await writeFile(list, left);
+function placesIn(count: number): Map<string, number> | undefined {
+  const places = new Map<string, number>();
+  for (const { name, requires } of modules) {
+    const isRequired = modules.some((one) => one.requires.includes(name));
+    const size = Math.floor(count / 2) - (isRequired ? 1 : 0);
+    const place = Array.from({ length: 2 ** count }, (_, mask) => mask).find(
+      (mask) =>
+        bitsOf(mask) === size &&
+        requires.every((required) => contains(mask, places.get(required) ?? 0)) &&
+        [...places].every(
+          ([other, taken]) => (requires.includes(other) || !contains(mask, taken)) && !contains(taken, mask),
+        ),
+    );
+    if (place === undefined) return undefined;
+    places.set(name, place);
   }
-  const config = {
-    extends: '../../../../server/tsconfig.json',
-    compilerOptions: {
-      ...{ rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo' },
-      ...{ noUnusedLocals: false, skipLibCheck: true },
-    },
-    include: ['src', 'src/**/*.json'],
-    references: [{ path: '../../../../src' }],
-  };
-  await writeFile(join(folder, 'server/tsconfig.json'), JSON.stringify(config));
-  await writeFile(join(folder, 'server/report.mjs'), report);
-  await writeFile(join(folder, 'vitest.config.ts'), testConfig(folder));
-  // The tests find the widget, the helpers of other tests and the packages where they always are.
-  for (const part of ['src', 'test', 'scripts', 'tsconfig.base.json', 'contracts', 'server/node_modules'])
-    await symlink(join(root, part), join(folder, part));
-  const compiler = join(root, 'node_modules/typescript-native/bin/tsc');
-  // Several compile at a time, and each checker of one would read the same types again.
-  const args = [compiler, '-p', join(folder, 'server'), '--singleThreaded'];
-  const compiled = await run('node', args, { cwd: root }).catch(
-    (error: unknown) => error as { readonly stdout: string },
-  );
-  expect(compiled.stdout, 'it compiles').toBe('');
-  return folder;
+  return places;
 }
 
-async function readLeft(folder: string): Promise<Left> {
-  const { stdout } = await run('node', ['report.mjs'], { cwd: join(folder, 'server') });
-  return JSON.parse(stdout) as Left;
+function fewCuts() {
+  for (let count = 2; count <= modules.length; count += 1) {
+    const places = placesIn(count);
+    if (places === undefined) continue;
+    return Array.from({ length: count }, (_, cut) =>
+      goingWith(...[...places].flatMap(([name, place]) => (contains(place, 1 << cut) ? [name] : []))),
+    );
+  }
+  // As where a module requires one that requires another.
+  return modules.map(({ name }) => goingWith(name));
 }
 
-/** The guides that begin with the name of a module. */
-async function guidesOf(module: string): Promise<string[]> {
-  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
-  const texts = await Promise.all(names.map((name) => readFile(join(root, 'docs', name), 'utf8')));
-  return names
-    .filter((_name, index) => texts[index]?.startsWith(`<!-- module: ${module} -->`))
-    .map((name) => `docs/${name.slice(0, -'.md'.length)}`);
-}
-
-/** The pages of modules that are pages. */
-const ownPages: Readonly<Record<string, RegExp>> = {
-  'docs-site': /^docs/,
-  'demo-shop': /^(demo\/.*)?$/,
-  console: /^(console|docs\/console|docs\/api\/home)$/,
-};
-
-const without = (whole: readonly string[], left: readonly string[]) =>
-  whole.filter((one) => !left.includes(one));
-
-/** The module, and those that cannot be without it, in the order of the list. */
-function goingWith(name: string): Module[] {
-  const gone = new Set([name]);
-  for (const one of modules) if (one.requires.some((required) => gone.has(required))) gone.add(one.name);
-  return modules.filter((one) => gone.has(one.name));
-}
-
-const onSqlite = 'server/test/spec.test.ts';
-const onPostgres = 'server/test/spec.long.test.ts';
-
-async function keepsTheSpecification(folder: string, ...files: string[]): Promise<void> {
-  const { stdout } = await run(
-    join(root, 'node_modules/.bin/vitest'),
-    ['run', '--root', folder, ...files],
-    // Another PostgreSQL would only take time to start.
-    { cwd: folder, env: { ...process.env, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgresUrl') } },
-  );
-  expect(stdout).toMatch(new RegExp(`Test Files\\s+${files.length} passed`));
-}
+const cuts = fewCuts();
 
 describe('The product', () => {
-  let whole: Left;
-  beforeAll(async () => {
-    // As it is built already.
-    const folder = join(root, '.tmp/without/nothing');
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(join(folder, 'server'), { recursive: true });
-    await symlink(join(root, 'server/dist'), join(folder, 'server/dist'));
-    await writeFile(join(folder, 'server/report.mjs'), report);
-    whole = await readLeft(folder);
-  }, limitMs);
-  afterAll(() => rm(join(root, '.tmp/without'), { recursive: true, force: true }));
+  const readWhole = testCuts(cuts);
 
   it('has what its modules declare', () => {
+    const whole = readWhole();
     expect(whole.pages).toEqual(expect.arrayContaining(['', 'docs', 'docs/webhooks', 'console']));
     expect(whole.resources).toEqual(Object.keys(product.resources));
     expect(whole.consoleReaders).toBe(null);
@@ -233,62 +79,16 @@ describe('The product', () => {
       expect(names.slice(0, names.indexOf(name)), name).toEqual(expect.arrayContaining([...requires]));
   });
 
-  // Several at a time: one after the other, this file would be the last to end, on one core.
-  it.concurrent.each(modules.map(({ name }) => [name, goingWith(name)] as const))(
-    'works without %s, and nothing of it is left, nor of modules that require it',
-    async (name, gone) => {
-      const folder = await build(
-        name,
-        gone.map((module) => module.name),
-      );
-      const left = await readLeft(folder);
-      const verbs = [
-        ...gone.map(({ contract }) => contract),
-        ...gone.map(({ consoleContract }) => consoleContract),
-      ].flatMap((contract) =>
-        Object.entries(contract).flatMap(([resource, endpoints]) =>
-          // Endpoints without a key need no permission.
-          Object.entries(endpoints).flatMap(([verb, { key }]) =>
-            key === 'none' ? [] : `${resource}.${verb}`,
-          ),
-        ),
-      );
-      const keysOf = (of: (module: Module) => object) => gone.flatMap((module) => Object.keys(of(module)));
-      expect(without(whole.permissions, left.permissions)).toEqual(verbs);
-      expect(without(whole.tables, left.tables).sort()).toEqual(keysOf(({ tables }) => tables).sort());
-      expect(without(whole.resources, left.resources)).toEqual(keysOf((module) => module.resources));
-      expect(without(whole.events, left.events)).toEqual(keysOf(({ eventTypes }) => eventTypes));
-      const names = gone.flatMap((module) =>
-        module.commands.flatMap(({ name: group, commands }) =>
-          Object.keys(commands).map((verb) => `${group} ${verb}`.trim()),
-        ),
-      );
-      expect(without(whole.commands, left.commands).sort()).toEqual(names.sort());
-      const paths = gone.flatMap(({ contract }) =>
-        Object.values(contract).flatMap((endpoints) => Object.values(endpoints).map(({ path }) => path)),
-      );
-      expect(without(whole.paths, left.paths).sort()).toEqual([...new Set(paths)].sort());
-      expect(without(whole.jobs, left.jobs)).toEqual(
-        gone.flatMap((module) => whole.jobsOf[module.name] ?? []),
-      );
-      expect(without(whole.settings, left.settings)).toEqual(keysOf(({ settings }) => settings));
-      const own = ownPages[name];
-      const pages = without(whole.pages, left.pages);
-      if (own) expect(pages).toEqual(whole.pages.filter((path) => own.test(path)));
-      else {
-        const guides = await Promise.all(gone.map((module) => guidesOf(module.name)));
-        expect(pages.filter((path) => !path.startsWith('docs/api/')).sort()).toEqual(guides.flat().sort());
+  it('is built without each module while each other one that does not require it is there', () => {
+    expect(cuts.length).toBeLessThan(modules.length);
+    for (const { name } of modules) {
+      const going = goingWith(name);
+      for (const other of modules.filter((one) => !going.includes(one))) {
+        const shown = cuts.some((gone) => gone.some((one) => one.name === name) && !gone.includes(other));
+        expect(shown, `${other.name} without ${name}`).toBe(true);
       }
-      // A link to docs leads somewhere.
-      expect(left.docsUrl !== null).toBe(left.pages.includes('docs'));
-      expect(left.consoleStatus).toBe(left.pages.includes('console') ? 401 : 404);
-      expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
-      expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
-      // The larger cuts keep it on both engines.
-      await keepsTheSpecification(folder, onSqlite, ...(gone.length > 1 ? [onPostgres] : []));
-    },
-    limitMs,
-  );
+    }
+  });
 
   it.concurrent(
     'works without any module: the core keeps the specification',

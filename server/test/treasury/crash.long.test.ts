@@ -12,7 +12,7 @@ import { sweptTopic } from '../../src/modules/treasury/factory.js';
 import { startAnvil } from '../support/anvil.js';
 import { call } from '../support/call.js';
 import { runCommandLine } from '../support/command-line.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { deployFactory, factory } from '../support/forwarders.js';
 import { startServers, type Servers } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
@@ -25,7 +25,7 @@ const keys = {
   BOOTSTRAP_SECRET_KEY: `sk_test_${randomBytes(32).toString('base64url')}`,
 };
 
-describe.concurrent.each(engines)('a server killed while it sweeps, on $name', (engine) => {
+describe.concurrent.each(enginesOfSoak)('a server killed while it sweeps, on $name', (engine) => {
   it(`sweeps everything once, over ${rounds} rounds`, { timeout: 60_000 + rounds * 20_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));

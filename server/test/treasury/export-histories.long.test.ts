@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { transferTopic } from '../../src/modules/networks/evm/token.js';
 import { Problem } from '../../src/core/shared/problem.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { randomOf } from '../support/random.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
@@ -24,7 +24,7 @@ const topicOf = (address: string): Hex => `0x${address.slice(2).toLowerCase().pa
 const dataOf = (amount: bigint): string =>
   `0xa9059cbb${topicOf(destination).slice(2)}${amount.toString(16).padStart(64, '0')}`;
 
-describe.each(engines)('random histories of exports, on $name', (engine) => {
+describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) => {
   let fixture: TreasuryFixture;
   /** The token's balance of all treasuries on the books, and the block, before the first history. */
   let start: { readonly books: bigint; readonly height: number };

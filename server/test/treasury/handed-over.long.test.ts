@@ -1,5 +1,5 @@
-/** Transfers that a treasury's wallet was given, on PostgreSQL; `handed-over-sqlite.long.test.ts` has it on SQLite. */
-import { lastEngine } from '../support/engines.js';
+/** Transfers that a treasury's wallet was given. */
+import { enginesOfSoak } from '../support/engines.js';
 import { testHandedOver } from './handed-over.js';
 
-testHandedOver(lastEngine);
+for (const engine of enginesOfSoak) testHandedOver(engine);

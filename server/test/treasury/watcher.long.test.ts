@@ -1,5 +1,5 @@
-/** The money of a treasury on the books, on PostgreSQL; `watcher-sqlite.long.test.ts` has it on SQLite. */
-import { lastEngine } from '../support/engines.js';
+/** The money of a treasury on the books. */
+import { enginesOfSoak } from '../support/engines.js';
 import { testWatcher } from './watcher.js';
 
-testWatcher(lastEngine);
+for (const engine of enginesOfSoak) testWatcher(engine);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { newId } from '../../src/core/shared/ids.js';
 import { prune } from '../../src/core/ops/prune.js';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.js';
-import { engines } from '../support/engines.js';
+import { engines, enginesOfSoak } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 import { clockAt } from '../support/clock.js';
@@ -21,7 +21,7 @@ interface FormerSecret {
   readonly until: number;
 }
 
-describe.each(engines)('webhooks, on $name', (engine) => {
+describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop({ engine, overrides: { webhooks: { timeoutMs } } });

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { call } from '../support/call.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { roundsOf, startRound } from '../support/rounds.js';
@@ -25,7 +25,7 @@ interface Request {
   id?: string;
 }
 
-describe.concurrent.each(engines)('a server killed while it sends transfers, on $name', (engine) => {
+describe.concurrent.each(enginesOfSoak)('a server killed while it sends transfers, on $name', (engine) => {
   it(`sends each of them once, over ${rounds} rounds`, { timeout: 60_000 + rounds * 20_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const env = { DATABASE_URL: databaseUrl, BLOCK_INTERVAL_MS: '100', ...keys };
