@@ -70,7 +70,7 @@ test('each list of an empty shop says in one sentence or two what comes there, a
       await page.setViewportSize({ width, height: 900 });
       expect(await misfitsOn(page), `${path} at ${width}`).toEqual([]);
     }
-    await inspect(page, `console-empty-${path}`);
+    await inspect(page, `console-empty-${path}`, ['light']);
   }
 });
 

@@ -184,6 +184,25 @@ interface Violation {
 /** In dark mode only colours differ: what fits in light mode fits in it too. Pictures are taken in both. */
 export const schemesThatFit: readonly ColorScheme[] = keepsScreens ? ['light', 'dark'] : ['light'];
 
+/** Nothing of a state is beyond the edge: wide and narrow, and zoomed. 640 px is a window of 1280 px at 200 %. */
+export async function expectToFit(
+  page: Page,
+  name: string,
+  colorScheme: ColorScheme = 'light',
+  widths: readonly number[] = [320, 640, 1280],
+): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 900 });
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(overflow, `${name}: pixels beyond the edge at ${width} px`).toBeLessThanOrEqual(0);
+    if (keepsScreens && width !== 640) {
+      await mkdir(screens, { recursive: true });
+      await page.screenshot({ path: join(screens, `${name}-${width}-${colorScheme}.png`), fullPage: true });
+    }
+  }
+}
+
 /**
  * Inspects a state in all presentations: wide and narrow, zoomed, light and dark, and with axe.
  * @param schemes light only, where the same state is inspected in dark mode with other texts
@@ -194,17 +213,7 @@ export async function inspect(
   schemes: readonly ColorScheme[] = ['light', 'dark'],
 ): Promise<void> {
   for (const colorScheme of schemes) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    // 640 px is a window of 1280 px at 200 %.
-    for (const width of schemesThatFit.includes(colorScheme) ? [320, 640, 1280] : [1280]) {
-      await page.setViewportSize({ width, height: 900 });
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(overflow, `${name}: pixels beyond the edge at ${width} px`).toBeLessThanOrEqual(0);
-      if (keepsScreens && width !== 640) {
-        await mkdir(screens, { recursive: true });
-        await page.screenshot({ path: join(screens, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-      }
-    }
+    await expectToFit(page, name, colorScheme, schemesThatFit.includes(colorScheme) ? undefined : [1280]);
     // Running all rules takes a second of processor time.
     const rules = colorScheme === 'dark' ? colorRules : undefined;
     expect(await violationsOn(page, rules), `${name}, ${colorScheme}`).toEqual([]);

@@ -20,8 +20,8 @@ import { openLedgerShop } from './ledger-shop.js';
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 const worker = fileURLToPath(new URL('jobs-worker.mjs', import.meta.url));
 const dayMs = 86_400_000;
-const days = 300;
-const perDay = 5;
+const days = 200;
+const perDay = 3;
 const rounds = 4;
 
 describe.skipIf(!postgres)('The books of two servers', () => {

@@ -77,7 +77,8 @@ describe('A text that looks like a secret', () => {
       secretIn(part.repeat(100_000), 'key');
       secretIn(`${part.repeat(20_000)}!`, 'hash');
     }
-    expect((process.cpuUsage().user - before) / 1000).toBeLessThan(500);
+    // With a pattern that takes the square of the length, it would be minutes.
+    expect((process.cpuUsage().user - before) / 1000).toBeLessThan(5000);
   });
 });
 

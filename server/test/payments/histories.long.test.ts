@@ -37,7 +37,7 @@ describe.each(engines)('random histories, on $name', (engine) => {
   });
   afterAll(() => shop.close());
 
-  const seeds = seedsOf(roundsOf({ usual: 12, soak: 500 }));
+  const seeds = seedsOf(roundsOf({ usual: 8, soak: 500 }));
   const batches = Math.ceil(seeds.length / batchSize);
   it.each(Array.from({ length: batches }, (_, index) => index))(
     `equal the naive model (batch %i of ${batches})`,
