@@ -27,7 +27,6 @@ const slowest = [
   'test/e2e/real-chains.long.test.ts',
   'test/e2e/going-live.long.test.ts',
   'server/test/chains/real-money-litecoin.long.test.ts',
-  'test/e2e/arrival-order-webkit.long.test.ts',
   'test/e2e/arrival-order-chromium.long.test.ts',
 ].map((path) => join(root, path));
 
