@@ -1,10 +1,11 @@
 /** Code that a payer needs only after the QR code, or on another visit. The element loads it automatically. */
 import { html } from 'lit';
-import type { TrackedState } from './checkout/state.js';
+import { previousChoice, type CheckoutState, type TrackedState } from './checkout/state.js';
 import { resultOfCheck } from './checkout/check.js';
 import { PageTitle } from './checkout/page-title.js';
 import { Copying, type CopyHost } from './copying.js';
 import { ForeignDom } from './foreign-dom.js';
+import type { CheckoutError } from './errors.js';
 import { problemOf } from './messages/problems.js';
 import { openWallet } from './open-wallet.js';
 import {
@@ -61,7 +62,10 @@ export function createAfterQr(host: AfterQrHost, texts: AfterQrTexts) {
       openWallet(link, () => void copying.offer({ what: 'address', value, label, say }));
     },
     copyField: copying.render,
-    problemOf,
+    problemOf(problem: CheckoutError, state: CheckoutState, first: Parameters<typeof problemOf>[2]) {
+      const hasPayment = state.payment !== undefined;
+      return problemOf(problem, { hasPayment, hasOthers: previousChoice(state) !== undefined }, first);
+    },
     resultOfCheck,
   };
 }

@@ -261,7 +261,7 @@ export class Flow implements ReactiveController {
     if (!problem) return undefined;
     if (this.#afterQr.hasFailed) return { text: first.text('problemNetwork') };
     // Until the texts of problems are loaded, no text is shown rather than a wrong one.
-    return this.#afterQr.value?.problemOf(problem, state.payment !== undefined, first);
+    return this.#afterQr.value?.problemOf(problem, state, first);
   }
 
   async #check(controller: CheckoutController): Promise<void> {

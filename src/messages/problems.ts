@@ -23,10 +23,17 @@ const keys: Readonly<Record<string, MessageKey>> = {
   currency_not_set: 'problemState',
 };
 
+/** The steps that the payer has behind and before them. */
+export interface Standing {
+  readonly hasPayment: boolean;
+  /** Another coin or network can be chosen instead. */
+  readonly hasOthers: boolean;
+}
+
 /** The text of a problem. With a test key, the developer reads all of it; a payer reads only the remedy. */
 export function problemOf(
   problem: CheckoutError,
-  hasPayment: boolean,
+  standing: Standing,
   {
     text,
     isTest,
@@ -35,15 +42,18 @@ export function problemOf(
     readonly isTest: boolean;
   },
 ): { readonly text: string; readonly details?: string; readonly reference?: string } {
-  if (!(problem instanceof ApiError)) return { text: text(keyOf(problem, hasPayment)) };
+  if (!(problem instanceof ApiError)) return { text: text(keyOf(problem, standing)) };
   const { status, shortMessage, requestId } = problem;
-  const details = isTest && status < 500 && { details: shortMessage };
+  // A 503 names the missing part, such as a key or a rate; a 500 explains nothing.
+  const details = isTest && (status < 500 || status === 503) && { details: shortMessage };
   const reference = requestId && text('problemReference', { requestId });
-  return { text: text(keyOf(problem, hasPayment)), ...details, reference };
+  return { text: text(keyOf(problem, standing)), ...details, reference };
 }
 
 /** Errors that the payer can do nothing about are for the shop to fix: before there is a payment, the price's currency too. */
-function keyOf({ code }: CheckoutError, hasPayment: boolean): MessageKey {
+function keyOf({ code }: CheckoutError, { hasPayment, hasOthers }: Standing): MessageKey {
+  // A network whose node is down may stay so for long.
+  if (code === 'chain_unavailable' && hasOthers) return 'problemUnsupported';
   const isPrice = code === 'unsupported_currency' && !hasPayment;
   return (isPrice ? undefined : keys[code]) ?? 'problemShop';
 }

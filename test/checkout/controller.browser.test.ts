@@ -166,6 +166,14 @@ describe('a refused step', () => {
     expect(hasPart(element, 'error')).to.equal(false);
   });
 
+  it('sends the payer of a network that cannot be read to another one, and shows the developer the cause', async () => {
+    api.payment = quotedPayment();
+    api.handlers.lock = () => failureReply(503, 'chain_unavailable', { 'Retry-After': '60' });
+    const element = await mount(resumeAttributes);
+    await waitFor(() => hasPart(element, 'error') && textOf(element, 'error').includes('Choose another one'));
+    expect(textOf(element, 'error')).to.include('Refused');
+  });
+
   it('shows the current state if another tab has advanced the payment', async () => {
     api.payment = quotedPayment();
     api.handlers.lock = () => {
