@@ -29,9 +29,11 @@ const maxRateAgeMs = 60_000;
 export function requireRate(rates: RateSource, code: string, now = Number.NEGATIVE_INFINITY): Rate {
   const rate = rates.latest(code);
   if (rate && isCurrent(rate, now)) return rate;
-  throw new Problem('rate_unavailable', `There is no current rate for ${code}; try again shortly`, {
-    retryAfterSeconds: 5,
-  });
+  throw new Problem(
+    'rate_unavailable',
+    `There is no current exchange rate for ${code}, so no price can be promised; try again shortly. If it stays so, the server's operator sees why with "rates show"`,
+    { retryAfterSeconds: 5 },
+  );
 }
 
 /** True if a price can be locked at a rate. */

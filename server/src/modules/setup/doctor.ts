@@ -68,8 +68,17 @@ const looks: Readonly<Record<string, Look>> = {
       why === undefined ? ok(`${mode} ${network} is read`) : problem(`${mode} ${network}: ${why}`),
     );
   },
-  rates: async ({ database, worldRates, rates, connected }) => {
+  rates: async ({ database, worldRates, rates, connected, signal }) => {
     if (!worldRates) return lookAtFixedRates(rates, connected);
+    await worldRates.refresh(signal);
+    const missing = coinsWithoutRate(worldRates, connected);
+    if (missing.length > 0) {
+      return [
+        problem(
+          `No exchange rate of ${missing.join(', ')}: nobody can pay in it. "rates show" says what each source answers`,
+        ),
+      ];
+    }
     const troubles = await readRateTroubles(database.reader);
     return troubles.length === 0
       ? [ok('Every source of exchange rates answers')]
@@ -77,13 +86,19 @@ const looks: Readonly<Record<string, Look>> = {
   },
 };
 
-/** Coins without a rate are not offered, which nothing else says. */
-function lookAtFixedRates(
-  { latest }: CommandContext['rates'],
-  connected: CommandContext['connected'],
-): Finding[] {
+type Connected = CommandContext['connected'];
+
+/** They are not offered, which nothing else says. */
+function coinsWithoutRate(
+  { latest }: Pick<CommandContext['rates'], 'latest'>,
+  connected: Connected,
+): string[] {
   const coins = new Set(connected.flatMap(({ network }) => Object.keys(network.assets)));
-  const missing = [...coins].filter((code) => !latest(code));
+  return [...coins].filter((code) => !latest(code));
+}
+
+function lookAtFixedRates(rates: CommandContext['rates'], connected: Connected): Finding[] {
+  const missing = coinsWithoutRate(rates, connected);
   return missing.length === 0
     ? [ok('The file of exchange rates has every coin')]
     : [
