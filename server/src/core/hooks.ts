@@ -157,6 +157,8 @@ export interface Answers extends Partial<AddressHooks> {
   emailsOf?(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The console's address; undefined if it is off. */
   consoleUrl?(): string | undefined;
+  /** Invites the first owner of a shop. @returns a link to sign in with; undefined if the console is off, or somebody has signed in */
+  ownerLink?(transaction: Transaction, merchantId: string, actor: AuditActor): Promise<string | undefined>;
   /** The page that explains an error code. */
   docsUrl?(code: string): string;
   /** A record that pages for the shop's staff show has changed, and is committed. */
@@ -250,6 +252,11 @@ export function createHooks() {
 
     // The first answer counts.
     consoleUrl: (): string | undefined => answering('consoleUrl')[0]?.consoleUrl(),
+    ownerLink: async (
+      transaction: Transaction,
+      merchantId: string,
+      actor: AuditActor,
+    ): Promise<string | undefined> => answering('ownerLink')[0]?.ownerLink(transaction, merchantId, actor),
     docsUrl: (code: string): string | undefined => answering('docsUrl')[0]?.docsUrl(code),
     openInvoice: async (reader: Reader, id: string): Promise<OpenInvoice | undefined> =>
       answering('openInvoice')[0]?.openInvoice(reader, id),

@@ -176,4 +176,16 @@ describe.each(engines)('On $name', (engine) => {
     expect(stored).toContain('session.started');
     for (const secret of [link, cookie.split('=')[1] ?? '']) expect(stored).not.toContain(secret);
   });
+
+  it('names the calls of the sandbox only where there is one', async () => {
+    const without = await startServer({ engine, env: { SANDBOX: 'off' } });
+    const callsOf = async (one: TestServer) => {
+      const owner = await signIn(one, 'owner', 'calls@shop.example');
+      const { body } = await owner.send('GET', '/console/api/session');
+      return (body.data['permissions'] as string[]).filter((call) => /^(sandbox|payments)\./.test(call));
+    };
+    expect(await callsOf(without)).toEqual(['payments.*']);
+    expect(await callsOf(server)).toEqual(['payments.*', 'sandbox.*']);
+    await without.stop();
+  });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/command-line/run.js';
+import { openBrowser } from '../support/browser.js';
 import { runCommandLine } from '../support/command-line.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -17,6 +18,7 @@ interface Made {
   readonly publicKey: string;
   readonly secretKey: string;
   readonly webhookSecret: string | null;
+  readonly consoleUrl: string | null;
   readonly tag: string;
 }
 
@@ -49,8 +51,20 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
     expect(created.status).toBe(200);
     const entries = (await merchant.command('audit', 'list', '--merchant', made.id)) as { action: string }[];
     expect(entries.map(({ action }) => action).sort()).toEqual(
-      ['key.created', 'key.created', 'merchant.created', 'webhook.set'].sort(),
+      ['key.created', 'key.created', 'merchant.created', 'person.invited', 'webhook.set'].sort(),
     );
+  });
+
+  it('prints a link that opens the console of the new shop, once', async () => {
+    const [, token = ''] = String(made.consoleUrl).split('#');
+    const browser = openBrowser(server.url);
+    const open = () => browser.send('POST', '/console/api/sign-in', { body: { token } });
+    expect((await open()).body.data).toMatchObject({ merchant: { id: made.id }, role: 'owner' });
+    expect((await open()).status).toBe(404);
+    const { stdout } = await runCommandLine(server.databaseUrl, ['init', '--name', 'Unseen'], {
+      CONSOLE: 'off',
+    });
+    expect(stdout).not.toContain('console');
   });
 
   it('prints a text that a person can copy', async () => {
@@ -66,6 +80,7 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/Secret key {6}sk_test_\S+\n/);
     expect(stdout).not.toContain('whsec_');
+    expect(stdout).toMatch(/Open its console .*\n\nhttp:\/\/localhost:\d+\/console#\S{20,}\n/);
     expect(stdout).toContain('  amount="12.5"\n  base-currency="EUR"\n');
   });
 
@@ -166,7 +181,18 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
       }
     });
 
-    it('names the coins of a network that the rates file has no rate of', async () => {
+    it.each([
+      [
+        'a file that leaves it out',
+        (rates: string) => ({ RATES_FILE: rates }),
+        /warn {2}rates {5}No rate of ETH: .*RATES_FILE/,
+      ],
+      [
+        'sources that do not answer',
+        () => ({ RATES: 'kraken=http://127.0.0.1:9/kraken,coinbase=http://127.0.0.1:9/coinbase' }),
+        /FAIL {2}rates {5}No exchange rate of ETH: .*rates show/,
+      ],
+    ])('names the coins of a network without a rate: %s', async (_why, settingsWith, said) => {
       const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-doctor-'));
       const [rates, networks] = [join(folder, 'rates.json'), join(folder, 'networks.json')];
       await writeFile(
@@ -176,10 +202,10 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
       await writeFile(networks, '{"networks": {"evm-dev": {"nodes": ["http://127.0.0.1:1"]}}}', {
         mode: 0o600,
       });
-      const environment = { RATES_FILE: rates, NETWORKS_FILE: networks };
+      const environment = { ...settingsWith(rates), NETWORKS_FILE: networks };
       const { stdout } = await runCommandLine(server.databaseUrl, ['doctor'], environment);
       await rm(folder, { recursive: true });
-      expect(stdout).toMatch(/warn {2}rates {5}No rate of ETH: .*RATES_FILE/);
+      expect(stdout).toMatch(said);
     });
 
     it('fails if no server answers, and names the proxy that is not trusted', async () => {

@@ -131,6 +131,8 @@ export const consoleModule = defineModule({
         staffOf: people.staffOf,
         overview: home.retrieve,
         consoleUrl: () => (isOn ? url : undefined),
+        ownerLink: async (transaction, merchantId, actor) =>
+          isOn ? people.inviteFirst(transaction, merchantId, actor) : undefined,
       },
     };
   },

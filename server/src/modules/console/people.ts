@@ -34,7 +34,11 @@ export interface Begun {
 
 export type People = ReturnType<typeof createPeople>;
 
-export function createPeople(deps: PasskeysDeps) {
+interface PeopleDeps extends PasskeysDeps {
+  readonly isSandboxOn: boolean;
+}
+
+export function createPeople(deps: PeopleDeps) {
   const { database, clock, newId, currencies, auditLog, merchants, consoleUrl, personalData } = deps;
   const modes = (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0);
   const sessions = createSessions(deps);
@@ -93,7 +97,9 @@ export function createPeople(deps: PasskeysDeps) {
       id: sessionId,
       person: { id, email },
       role,
-      permissions: shortPermissionsOf(role, deps.api),
+      permissions: shortPermissionsOf(role, deps.api).filter(
+        (call) => deps.isSandboxOn || !call.startsWith('sandbox.'),
+      ),
       merchant: { id: merchantId, name, timeZone },
       modes,
       provedUntil: isoTime(provedAt + proofMs),
@@ -144,10 +150,26 @@ export function createPeople(deps: PasskeysDeps) {
     return { ...(await memberOf(transaction, person)), ...link };
   }
 
+  /** A link for the first owner of a shop, as long as nobody has signed in: undefined later. */
+  async function inviteFirst(
+    transaction: Transaction,
+    merchantId: string,
+    actor: AuditActor,
+  ): Promise<string | undefined> {
+    const people = await lockTeam(transaction, merchantId);
+    const [first] = people;
+    if (people.length > 1 || (first && (first.signed_in_at !== null || first.email !== firstOwner))) {
+      return undefined;
+    }
+    const owner = { merchantId, email: firstOwner, role: 'owner' } as const;
+    return (await invite(transaction, owner, actor)).signInUrl;
+  }
+
   return {
     sessions,
     passkeys,
     invite,
+    inviteFirst,
 
     list: (merchantId?: string) => members(database.reader, merchantId),
 
@@ -307,19 +329,9 @@ export function createPeople(deps: PasskeysDeps) {
       });
     },
 
-    /**
-     * A link for the first owner of a server to try things out, as long as nobody has signed in: undefined later.
-     */
+    /** For a server to try things out. */
     firstLink: (merchantId: string): Promise<string | undefined> =>
-      database.write(async (transaction) => {
-        const people = await lockTeam(transaction, merchantId);
-        const [first] = people;
-        if (people.length > 1 || (first && (first.signed_in_at !== null || first.email !== firstOwner))) {
-          return undefined;
-        }
-        const owner = { merchantId, email: firstOwner, role: 'owner' } as const;
-        return (await invite(transaction, owner, 'server, at its start')).signInUrl;
-      }),
+      database.write((transaction) => inviteFirst(transaction, merchantId, 'server, at its start')),
   };
 }
 

@@ -1,7 +1,8 @@
-/** `init`: makes a shop with its keys, and prints the tag for its page. */
+/** `init`: makes a shop with its keys, and prints the tag for its page and a link into its console. */
 import { command } from '../../core/commands/command.js';
 import * as option from '../../core/commands/options.js';
 import { requireCurrency } from '../../core/money/amounts.js';
+import { retention, spellPeriod } from '../../core/shared/retention.js';
 
 const withSandbox =
   'Next: open the page, press the button, and pay with simulated money. "doctor" says what is missing for real money.';
@@ -11,7 +12,7 @@ const withoutSandbox =
 export const init = command({
   summary: 'Makes a shop with test keys and a webhook, and prints its tag.',
   details:
-    'Everything is for test mode: simulated networks, no real money. The secret key and the webhook secret are shown only here. Run it again for another shop.',
+    'Everything is for test mode: simulated networks, no real money. The secret key, the webhook secret and the link into its console are shown only here. Run it again for another shop.',
   options: {
     name: option.text('NAME', 'name of the shop, which payers see').required(),
     webhookUrl: option.text('URL', 'where test webhooks are sent, such as http://127.0.0.1:3000/webhooks'),
@@ -19,7 +20,7 @@ export const init = command({
     currency: option.code('currency of the price').default('USD'),
   },
   async run(context, { name, webhookUrl, price, currency }) {
-    const { database, accountChanges, actor, publicUrl, currencies, isSandboxOn } = context;
+    const { database, accountChanges, actor, publicUrl, currencies, isSandboxOn, hooks } = context;
     const baseCurrency = requireCurrency(currencies, currency, 'currency').code;
     const mode = 'test';
     const made = await database.write(async (transaction) => {
@@ -34,9 +35,13 @@ export const init = command({
         actor,
         url,
       );
-      return { merchant, publicKey: publicKey.key, secretKey: secretKey.key, webhookSecret: secret ?? null };
+      const link = await hooks.ownerLink(transaction, merchant.id, actor);
+      return {
+        ...{ merchant, publicKey: publicKey.key, secretKey: secretKey.key, webhookSecret: secret ?? null },
+        consoleUrl: link ?? null,
+      };
     });
-    const { merchant, publicKey, secretKey, webhookSecret } = made;
+    const { merchant, publicKey, secretKey, webhookSecret, consoleUrl } = made;
     const tag = `<script type="module" src="${publicUrl}/crypto-checkout.js"></script>
 <crypto-checkout
   public-key="${publicKey}"
@@ -45,7 +50,7 @@ export const init = command({
   tx-ref="order-1"
 ></crypto-checkout>`;
     return {
-      json: { id: merchant.id, name, mode, publicKey, secretKey, webhookSecret, tag },
+      json: { id: merchant.id, name, mode, publicKey, secretKey, webhookSecret, consoleUrl, tag },
       text: `Made the shop ${JSON.stringify(name)}, ${merchant.id}. Save what is secret: it is not shown again.
 
   Secret key      ${secretKey}
@@ -54,7 +59,7 @@ Put this into your page:
 
 ${tag}
 
-${isSandboxOn ? withSandbox : withoutSandbox}`,
+${consoleUrl === null ? '' : `Open its console with this link. It works once, within ${spellPeriod(retention.signInLinkMs)}:\n\n${consoleUrl}\n\n`}${isSandboxOn ? withSandbox : withoutSandbox}`,
     };
   },
 });
