@@ -5,6 +5,7 @@ import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import type { Counts } from './attention.js';
 import { followChanges, type Following } from './changes.js';
+import { setCommandLine } from './command-line.js';
 import { prove, withFreshSignIn, type SignInHost } from './fresh-sign-in.js';
 import { press } from './keyboard.js';
 import { common, shellTexts as texts } from './messages/common.js';
@@ -44,6 +45,7 @@ export class CheckoutConsole extends LitElement {
   static override readonly properties = {
     base: {},
     apiUrl: { attribute: 'api-url' },
+    commandLine: { attribute: 'command-line' },
     session: { state: true },
     signIn: { state: true },
     shown: { state: true },
@@ -56,6 +58,7 @@ export class CheckoutConsole extends LitElement {
 
   declare base: string;
   declare apiUrl: string;
+  declare commandLine: string;
   declare session: ConsoleSession | undefined;
   declare signIn: SignIn | undefined;
   declare shown: Shown;
@@ -90,6 +93,7 @@ export class CheckoutConsole extends LitElement {
     super();
     this.base = '';
     this.apiUrl = '';
+    this.commandLine = '';
     this.busy = 0;
     this.counts = {};
     this.aheadMs = 0;
@@ -107,6 +111,7 @@ export class CheckoutConsole extends LitElement {
     this.#connection = new AbortController();
     const { signal } = this.#connection;
     document.title = common.brand;
+    setCommandLine(this.commandLine);
     addEventListener('popstate', () => this.#open(), { signal });
     addEventListener('hashchange', () => void this.#begin(), { signal });
     addEventListener('click', (event) => this.#openLink(event), { signal });

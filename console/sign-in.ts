@@ -2,6 +2,7 @@
  * Signing in: by the link's token, which follows # so that it never reaches a server in an address, or by a passkey.
  */
 import { html, nothing, type TemplateResult } from 'lit';
+import { onServer } from './command-line.js';
 import { signInTexts as texts } from './messages/common.js';
 
 export type SignIn =
@@ -25,6 +26,6 @@ export function signInView(state: SignIn, usePasskey: () => void): TemplateResul
     <p>${texts.text}</p>
     <button class="main" @click=${usePasskey}>${texts.passkey}</button>
     <p>${texts.lost}</p>
-    <pre tabindex="0"><code>${texts.command}</code></pre>
+    <pre tabindex="0"><code>${onServer(texts.command)}</code></pre>
   </main>`;
 }

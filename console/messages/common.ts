@@ -11,6 +11,7 @@ export const common = pick({
     loading: 'Loading…',
     close: 'Close',
     copy: 'Copy',
+    copyTag: 'Copy the tag',
     copied: 'Copied',
     notCopied: 'The browser did not allow it. Select the text, and copy it.',
     copyOf: (value: string) => `Copy ${value}`,
@@ -110,7 +111,7 @@ export const shellTexts = pick({
     freshText:
       'Money, keys and the team need a sign-in of the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done yet.',
     freshLink:
-      'An owner makes a link under Settings, Team; on the server’s command line: crypto-checkout-server users invite',
+      'Another owner makes a link for you under Settings, Team. On the server, this command makes one:',
     goOn: 'Continue',
     passkey: 'Use a passkey',
   },
@@ -121,8 +122,8 @@ export const signInTexts = pick({
     title: 'Sign in',
     working: 'Signing in…',
     text: 'There are no passwords here. Use a passkey, or open the sign-in link that you were sent: it works once, for 30 minutes.',
-    lost: 'No link, or it has ended? An owner of the shop makes a new one under Settings, Team. The server’s operator makes one with:',
-    command: 'crypto-checkout-server users invite --merchant ID --email you@shop.example --role owner',
+    lost: 'No link, or it has ended? An owner of the shop makes a new one under Settings, Team. The server’s operator makes one with this command; “merchants list” shows the shop’s ID:',
+    command: 'users invite --merchant ID --email you@shop.example --role owner',
     ended: 'This link has ended: it works once, for 30 minutes.',
     passkey: 'Sign in with a passkey',
   },

@@ -96,7 +96,8 @@ export const texts = pick({
     revokeText: 'Programs that use it are refused at once. This cannot be undone.',
     revokeAction: 'Revoke the key',
     revokedDone: 'Revoked',
-    liveKey: 'Make a live secret key',
+    liveKey: 'Make a live secret key, for your server',
+    livePublicKey: 'Make a live public key, for your pages',
     noDeliveries:
       'Nothing was sent yet. Once the webhook has an address, each change of a payment is sent to it.',
     toPayments: 'To the payments',

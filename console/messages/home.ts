@@ -21,7 +21,7 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
       'webhooks are refused by your server, and tried again',
     ),
   webhooks_failed: (count) => counted(count, 'webhook was given up', 'webhooks were given up'),
-  webhooks_off: () => 'No webhook URL is set, so your shop gets no events',
+  webhooks_off: () => 'Webhooks are off: your server answered that the address is gone',
   balances_suspended: (count) => counted(count, 'balance is suspended', 'balances are suspended'),
   books_differ: (count) =>
     counted(
@@ -29,9 +29,19 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
       'address holds another sum than the books say',
       'addresses hold other sums than the books say',
     ),
-  payments_stuck: (count) => counted(count, 'payment is set aside', 'payments are set aside'),
+  payments_stuck: (count) =>
+    counted(
+      count,
+      'payment cannot be brought up to date, and is tried again',
+      'payments cannot be brought up to date, and are tried again',
+    ),
   networks_failing: (count) => counted(count, 'network cannot be read', 'networks cannot be read'),
-  rates_missing: (count) => counted(count, 'rate is missing', 'rates are missing'),
+  rates_missing: (count) =>
+    counted(
+      count,
+      'coin has no exchange rate now, so nobody can choose it',
+      'coins have no exchange rate now, so nobody can choose them',
+    ),
 };
 
 export const texts = pick({
@@ -46,7 +56,7 @@ export const texts = pick({
     passkeyText: 'A passkey signs you in with a finger, a face or a PIN, and confirms what moves money.',
     passkeyAdd: 'Add a passkey',
     passkeyLater: 'Not now',
-    operator: 'Only the server’s operator can see more.',
+    operator: 'The server’s operator sees why:',
     volume: 'Paid in full',
     today: 'Today',
     week: 'Last 7 days',

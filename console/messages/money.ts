@@ -43,6 +43,9 @@ export const texts = pick({
     createTitle: 'New transfer',
     createText:
       'Sends from your balance to an address. In live mode, your own wallet pays it: export it afterwards.',
+    coinAndNetwork: 'Coin and network',
+    coinOn: (coin: string, network: string, most: string | undefined) =>
+      `${coin} on ${network}${most === undefined ? '' : `: ${most} available`}`,
     addressHint: 'An address, or one that you saved.',
     next: 'Next',
     confirmTitle: (sum: string) => `Send ${sum}?`,

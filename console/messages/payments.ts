@@ -107,6 +107,13 @@ export const texts = pick({
     cancelText:
       'The payer is asked to send nothing more. Money that arrives nevertheless is credited to you. This cannot be undone.',
     cancelled: 'Cancelled',
+    simulate: 'Pay with simulated money…',
+    simulateTitle: 'Play the payer',
+    simulateText: 'Sends simulated money to the address of this payment, as the payer’s wallet would.',
+    simulateAmount: 'Amount',
+    simulateHint: 'Less, more or later than the price: every ending can be tried.',
+    simulateAction: 'Send it',
+    simulated: 'Sent. It counts once it has its confirmations',
     refund: 'Refund…',
     refundTitle: 'Refund to the payer',
     refundText:

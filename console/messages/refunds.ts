@@ -52,6 +52,7 @@ export const texts = pick({
     },
     approveAction: (amount: string) => `Approve ${amount}`,
     approved: 'Approved',
+    toTransfer: 'To its transfer',
     decline: 'Decline…',
     declineTitle: (amount: string) => `Decline the refund of ${amount}?`,
     declineText: 'What it had reserved is yours again, and its link ends. You can make another one.',

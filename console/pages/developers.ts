@@ -184,6 +184,7 @@ function keySection(keys: readonly ApiKey[], view: View): TemplateResult {
       <h3>${common.commandLine}</h3>
       ${commands(view, [
         [texts.liveKey, `keys create --merchant ${view.session.merchant.id} --kind secret --mode live`],
+        [texts.livePublicKey, `keys create --merchant ${view.session.merchant.id} --kind public --mode live`],
       ])}
       <p><small>${texts.requestIds}</small> <code>grep REQUEST_ID server.log</code></p>`,
     view.mode === 'test'

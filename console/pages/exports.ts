@@ -56,7 +56,8 @@ const render = ({ waiting, exports, unexplained, psbts: made }: Data, view: View
   </div>`;
 
 function exportAction({ network, by }: Waiting, view: View): unknown {
-  if (by === 'hand') return texts.byHand;
+  if (by === 'hand')
+    return html`<a href=${view.link('money', undefined, { status: 'pending' })}>${texts.byHand}</a>`;
   if (by === 'psbt') {
     const run = () => makePsbt(network, view);
     return button(view, {

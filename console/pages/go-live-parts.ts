@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { goLive, GoLiveStep } from '../../src/contract/console-go-live.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
+import { onServer } from '../command-line.js';
 import { texts } from '../messages/go-live.js';
 import type { View } from '../page.js';
 import { copyable } from '../ui/copy.js';
@@ -12,7 +13,7 @@ export type GoLive = ParsedData<typeof goLive.retrieve>;
 /** A page of the console, or a command or a setting of the server. */
 function doneIn(code: GoLiveStep, { session, mode }: View): { page: string } | { setting: string } {
   const { id } = session.merchant;
-  const server = (command: string) => ({ setting: `crypto-checkout-server ${command}` });
+  const server = (command: string) => ({ setting: onServer(command) });
   switch (code) {
     case 'webhook':
       return { page: 'developers' };

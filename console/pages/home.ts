@@ -9,13 +9,15 @@ import { cases } from '../../src/contract/console-cases.js';
 import { goLive as goLiveApi } from '../../src/contract/console-go-live.js';
 import { home } from '../../src/contract/home.js';
 import { countsOf, pageOf } from '../attention.js';
+import { onServer } from '../command-line.js';
 import { amount, time } from '../format.js';
 import { language } from '../messages/pick.js';
 import { texts } from '../messages/home.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
+import { copyable } from '../ui/copy.js';
 import { section } from '../ui/details.js';
-import { teachTag } from '../ui/teach-tag.js';
+import { publicKeyOf, teachTag } from '../ui/teach-tag.js';
 import { goLiveSection, type GoLive } from './go-live-parts.js';
 
 type Overview = ParsedData<typeof home.retrieve>;
@@ -24,20 +26,26 @@ interface Data extends Overview {
   readonly mine: Mine;
   /** Undefined for roles that cannot take the steps. */
   readonly goLive: GoLive | undefined;
+  /** For the tag, while nothing was sold. */
+  readonly publicKey: string | undefined;
 }
 type Attention = Data['attention'][number];
 type Volume = Data['volume'][number];
 
-async function load({ api, can, signal }: View): Promise<Data> {
+async function load(view: View): Promise<Data> {
+  const { api, can, signal } = view;
   const [overview, mine, goLive] = await Promise.all([
     api(home.retrieve, {}, signal),
     can('cases.listMine') ? api(cases.listMine, {}, signal) : undefined,
     can('goLive.retrieve') ? api(goLiveApi.retrieve, {}, signal) : undefined,
   ]);
-  return { ...overview.data, mine: mine?.data ?? [], goLive: goLive?.data };
+  const isNew = overview.data.volume.length === 0 && can('payments.create');
+  const publicKey = isNew ? await publicKeyOf(view) : undefined;
+  return { ...overview.data, mine: mine?.data ?? [], goLive: goLive?.data, publicKey };
 }
 
-function render({ attention, volume, today, timeZone, mine, goLive }: Data, view: View): TemplateResult {
+function render(data: Data, view: View): TemplateResult {
+  const { attention, volume, today, timeZone, mine, goLive } = data;
   const needed =
     attention.length === 0
       ? html`<p class="calm">✓ ${texts.calm}</p>`
@@ -48,7 +56,7 @@ function render({ attention, volume, today, timeZone, mine, goLive }: Data, view
     ${section(texts.attention, needed)}
     ${mine.length > 0 ? section(texts.mine, mineView(mine, view)) : nothing} ${passkeyOffer(view)}
     ${goLive ? goLiveSection(goLive, view) : nothing}
-    ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today, timeZone))}
+    ${section(texts.volume, volume.length === 0 ? noVolume(data, view) : volumeView(volume, today, timeZone))}
   </div>`;
 }
 
@@ -83,6 +91,13 @@ function passkeyOffer(view: View): TemplateResult | typeof nothing {
   );
 }
 
+/** By the code of a problem that no page of the console explains. */
+const operatorCommands: Partial<Record<Attention['code'], string>> = {
+  books_differ: 'ledger check --chain',
+  payments_stuck: 'chains status',
+  rates_missing: 'rates show',
+};
+
 function attentionView({ code, count, list }: Attention, view: View): TemplateResult {
   const text = texts.attentionOf[code](count);
   const name = list
@@ -90,7 +105,15 @@ function attentionView({ code, count, list }: Attention, view: View): TemplateRe
     : code === 'books_differ' && view.sees('checks')
       ? 'checks'
       : undefined;
-  if (!name) return html`${text} <small>${texts.operator}</small>`;
+  if (!name) {
+    const command = operatorCommands[code];
+    return html`${text}
+    ${
+      command === undefined
+        ? nothing
+        : html`<small>${texts.operator}</small> ${copyable(onServer(command), view)}`
+    }`;
+  }
   return html`<a href=${view.link(name, undefined, list?.query)}>${text}</a>`;
 }
 
@@ -105,9 +128,9 @@ const mineView = (mine: Mine, view: View) =>
     )}
   </ul>`;
 
-const noVolume = (view: View) =>
+const noVolume = ({ publicKey }: Data, view: View) =>
   html`<p>${texts.noVolume}</p>
-    ${view.can('payments.create') ? teachTag(view) : ''}`;
+    ${view.can('payments.create') ? teachTag(view, publicKey) : ''}`;
 
 function volumeView(volume: readonly Volume[], today: string, timeZone: string): TemplateResult {
   const currencies = [...new Set(volume.map(({ currency }) => currency))];

@@ -207,25 +207,55 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
   );
 }
 
+interface Place {
+  readonly currency: string;
+  readonly walletNetwork: string;
+  readonly label: string;
+}
+
+/** Each coin on its own networks: those that hold some of it come first, with the amount that can be sent. */
+function placesToSendFrom(
+  all: ParsedData<typeof currencies.list>,
+  held: readonly Balance[],
+): readonly Place[] {
+  const places = all.flatMap(({ code, type, networks }) => {
+    if (type !== 'crypto') return [];
+    const balance = held.find(({ currency }) => currency === code);
+    return networks.map((network) => {
+      const there = balance?.networks?.find((one) => one.network === network.code)?.amount ?? 0;
+      const most = Math.min(there, balance?.availableBalance ?? 0);
+      const label = texts.coinOn(code, network.name, most > 0 ? amount(most, code) : undefined);
+      return { currency: code, walletNetwork: network.code, most, label };
+    });
+  });
+  const isHeld = ({ most }: (typeof places)[number]) => most > 0;
+  return [...places.filter(isHeld), ...places.filter((one) => !isHeld(one))];
+}
+
 /** Asks for amount and destination, shows the transfer with its fee, and creates it only then. */
 async function create(view: View): Promise<void> {
-  const known = await view.act(() => view.api(currencies.list, {}, view.signal));
+  const read = () =>
+    Promise.all([view.api(currencies.list, {}, view.signal), view.api(balances.list, {}, view.signal)]);
+  const known = await view.act(read);
   if (!known) return;
-  const coins = known.data.filter(({ type }) => type === 'crypto');
-  const networks = [...new Map(coins.flatMap((one) => one.networks).map(({ code, name }) => [code, name]))];
+  const [all, held] = known;
+  const places = placesToSendFrom(all.data, held.data);
   const values = await view.ask({
     title: texts.createTitle,
     text: texts.createText,
     fields: [
       { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
-      { name: 'currency', label: texts.currency, options: coins.map(({ code }) => [code, code]) },
-      { name: 'walletNetwork', label: texts.network, options: networks },
+      {
+        ...{ name: 'place', label: texts.coinAndNetwork, isRequired: true },
+        options: places.map(({ label }, index) => [String(index), label]),
+      },
       { name: 'walletAddress', label: texts.to, isRequired: true, hint: texts.addressHint, asks: 'key' },
     ],
     action: texts.next,
   });
   if (!values) return;
-  const { amount: value = '', currency = '', walletNetwork = '', walletAddress = '' } = values;
+  const { amount: value = '', walletAddress = '' } = values;
+  const { currency = '', walletNetwork = '' } = places[Number(values['place'])] ?? {};
   const body = { amount: value, currency, walletNetwork, walletAddress };
   const fee = await view.act(() => view.api(transfers.quoteFee, { body }, view.signal));
   if (!fee) return;

@@ -76,9 +76,20 @@ function actions({ payment }: Data, view: View): TemplateResult {
         })
       : nothing
   }
-  ${receiptButton(payment, view)} ${acceptButton(payment, view)}
+  ${simulateButton(payment, view)} ${receiptButton(payment, view)} ${acceptButton(payment, view)}
   ${button(view, { text: texts.resend, permission: 'transactions.resendWebhook', run: () => resend(payment, view) })}
   ${isOpen ? button(view, { text: texts.cancel, permission: 'payments.cancel', run: () => cancel(payment, view) }) : nothing}`;
+}
+
+/** The sandbox knows whether the network is simulated. */
+function simulateButton(payment: PaymentRecord, view: View): TemplateResult | typeof nothing {
+  const { state, addressInformation, isCurrencyLocked } = payment;
+  if (view.mode !== 'test' || !addressInformation || !isCurrencyLocked || isInGroup(state, 'success'))
+    return nothing;
+  return button(view, {
+    ...{ text: texts.simulate, permission: 'sandbox.transfer' },
+    run: async () => (await import('./simulate-form.js')).simulate(payment, view),
+  });
 }
 
 function receiptButton(payment: PaymentRecord, view: View): TemplateResult | typeof nothing {

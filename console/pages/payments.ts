@@ -22,13 +22,15 @@ import { periodFields } from '../ui/period.js';
 import { showLink } from '../ui/show-link.js';
 import { table, type Column } from '../ui/table.js';
 import { findingTags, stateTag } from './payment-parts.js';
-import { teachTag } from '../ui/teach-tag.js';
+import { publicKeyOf, teachTag } from '../ui/teach-tag.js';
 
 interface Data {
   readonly rows: readonly PaymentRecord[];
   readonly pagination: Pagination | undefined;
   /** The filters that found them. */
   readonly filter: Filter;
+  /** For the tag, while there is no payment. */
+  readonly publicKey?: string | undefined;
 }
 
 const reviews = Object.keys(texts.reviews) as (keyof typeof texts.reviews)[];
@@ -36,7 +38,9 @@ const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
 
 async function load(view: View): Promise<Data> {
   const text = view.query.get('q') ?? '';
-  return text === '' ? list(view, {}) : search(view, text);
+  if (text !== '') return search(view, text);
+  const found = await list(view, {});
+  return found.rows.length > 0 ? found : { ...found, publicKey: await publicKeyOf(view) };
 }
 
 async function list(view: View, filter: Filter, skip = 25): Promise<Data> {
@@ -100,7 +104,7 @@ const columns: readonly Column<PaymentRecord>[] = [
   { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
 ];
 
-function render({ rows, pagination, filter }: Data, view: View): TemplateResult {
+function render({ rows, pagination, filter, publicKey }: Data, view: View): TemplateResult {
   const text = view.query.get('q');
   return html`<div class="bar">
       ${filterBar(
@@ -132,7 +136,7 @@ function render({ rows, pagination, filter }: Data, view: View): TemplateResult 
             label: texts.list,
             ...{ rows, columns, pagination, view },
             href: ({ id }) => view.link('payment', id),
-            empty: teachTag(view),
+            empty: teachTag(view, publicKey),
           })
     }`;
 }

@@ -57,6 +57,6 @@ export function previewSection({ name, logo, publicKey }: Shown, view: View): Te
         ></crypto-checkout>
       </div>
       <p>${texts.previewText}</p>
-      ${widgetTag(view, key, attributes)}`,
+      ${widgetTag(view, publicKey, attributes)}`,
   );
 }

@@ -85,6 +85,7 @@ function destination({ address, sameWallet, txHash, explorerUrl }: Refund): Temp
 function actions(one: Refund, view: View): unknown {
   const params = { refund_id: one.id };
   const isWaiting = one.status === 'awaiting_address' || one.status === 'awaiting_approval';
+  const isUnderWay = one.status === 'approved' || one.status === 'processing';
   const kind = 'small';
   const link = async () => {
     const made = await view.act(() => view.api(refunds.link, { params }));
@@ -99,7 +100,9 @@ function actions(one: Refund, view: View): unknown {
           run: () => approve(one, view),
           kind: 'main small',
         })
-      : nothing;
+      : isUnderWay && one.transferId !== null && view.sees('transfer')
+        ? html`<a class="button small" href=${view.link('transfer', one.transferId)}>${texts.toTransfer}</a>`
+        : nothing;
   const entries = isWaiting
     ? [
         button(view, { text: texts.link, permission: 'refunds.link', run: link, kind }),

@@ -11,11 +11,11 @@ import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { outside } from '../ui/copy.js';
 import { details, section } from '../ui/details.js';
+import { publicKeyOf } from '../ui/teach-tag.js';
 import { loadWidget, previewSection } from './preview-parts.js';
 import { zoneSection } from './zone-parts.js';
 
 type Shop = ParsedData<typeof settingsApi.shop.retrieve>;
-type ApiKey = ParsedData<typeof settingsApi.apiKeys.list>[number];
 
 interface Data {
   readonly shop: Shop;
@@ -24,14 +24,13 @@ interface Data {
 }
 
 async function load(view: View): Promise<Data> {
-  const { api, signal, can } = view;
-  const [shop, keys] = await Promise.all([
+  const { api, signal } = view;
+  const [shop, publicKey] = await Promise.all([
     api(settingsApi.shop.retrieve, {}, signal),
-    can('apiKeys.list') ? api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+    publicKeyOf(view),
     loadWidget(view),
   ]);
-  const isPublic = ({ kind, revokedAt }: ApiKey) => kind === 'public' && revokedAt === null;
-  return { shop: shop.data, publicKey: keys?.data.find(isPublic)?.key };
+  return { shop: shop.data, publicKey };
 }
 
 const render = ({ shop, publicKey }: Data, view: View): TemplateResult =>

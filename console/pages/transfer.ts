@@ -30,7 +30,7 @@ function render(one: Transfer, view: View): TemplateResult {
         [texts.network, walletNetwork],
         [texts.transaction, txHash && copyable(txHash, view)],
         [texts.reason, failureReason],
-        [texts.refund, one.refundId],
+        [texts.refund, one.refundId && html`<a href=${view.link('refunds')}>${one.refundId}</a>`],
         [texts.created, time(one.createdAt)],
         [texts.updated, time(one.updatedAt)],
       ]),

@@ -1,5 +1,6 @@
 /** Actions that only the server's command line can do, each with the command to copy. */
 import { html, type TemplateResult } from 'lit';
+import { onServer } from '../command-line.js';
 import type { View } from '../page.js';
 import { copyable } from './copy.js';
 
@@ -12,7 +13,7 @@ export function commands(
       ([what, command]) =>
         html`<div>
           <dt>${what}</dt>
-          <dd>${copyable(`crypto-checkout-server ${command}`, view)}</dd>
+          <dd>${copyable(onServer(command), view)}</dd>
         </div>`,
     )}
   </dl>`;

@@ -8,15 +8,20 @@ const icon = html`<svg viewBox="0 0 16 16" aria-hidden="true">
   ${svg`<path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3" fill="none" stroke="currentColor" stroke-width="1.3"></path>`}
 </svg>`;
 
-export function copyable(value: string, view: View, shown: unknown = value): TemplateResult {
-  const copy = async () => {
-    try {
-      await writeClipboard(value);
-      view.say(common.copied);
-    } catch {
-      view.say(common.notCopied);
-    }
-  };
+const copyOf = (value: string, view: Pick<View, 'say'>) => async () => {
+  try {
+    await writeClipboard(value);
+    view.say(common.copied);
+  } catch {
+    view.say(common.notCopied);
+  }
+};
+
+/** For a value of several lines, which is next to it. */
+export const copyButton = (value: string, view: Pick<View, 'say'>, text: string) =>
+  html`<button type="button" class="small" @click=${copyOf(value, view)}>${text}</button>`;
+
+export function copyable(value: string, view: Pick<View, 'say'>, shown: unknown = value): TemplateResult {
   return html`<span class="copyable"
     ><code translate="no">${shown}</code
     ><button
@@ -24,7 +29,7 @@ export function copyable(value: string, view: View, shown: unknown = value): Tem
       class="small"
       aria-label=${common.copyOf(value)}
       title=${common.copy}
-      @click=${copy}
+      @click=${copyOf(value, view)}
     >
       ${icon}
     </button></span

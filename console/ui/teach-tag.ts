@@ -1,17 +1,27 @@
 /** The tag to put on a page of the shop, for a shop without payments. */
 import { html } from 'lit';
+import { settingsApi } from '../../src/contract/console-settings.js';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
+import { copyButton } from './copy.js';
 
-export const teachTag = (view: View) =>
+/** The key of the shop's pages; undefined if there is none, and for roles that may not see keys. */
+export async function publicKeyOf({ api, signal, can }: View): Promise<string | undefined> {
+  if (!can('apiKeys.list')) return undefined;
+  const { data: keys } = await api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal);
+  return keys.find(({ kind, revokedAt }) => kind === 'public' && revokedAt === null)?.key;
+}
+
+export const teachTag = (view: View, publicKey: string | undefined) =>
   html`<p>${common.noPayments}</p>
-    ${widgetTag(view, `pk_${view.mode}_…`)}`;
+    ${widgetTag(view, publicKey)}`;
 
 /** @param attributes further ones, as written in the tag */
-export function widgetTag({ apiUrl }: View, publicKey: string, attributes = '') {
-  const server = location.origin + apiUrl;
+export function widgetTag(view: View, publicKey = `pk_${view.mode}_…`, attributes = '') {
+  const server = location.origin + view.apiUrl;
   const tag = `<script type="module" src="${server}/crypto-checkout.js"></script>
 <crypto-checkout api-url="${server}" public-key="${publicKey}"
   amount="49.90" base-currency="USD"${attributes}></crypto-checkout>`;
-  return html`<pre tabindex="0"><code>${tag}</code></pre>`;
+  return html`<pre tabindex="0"><code translate="no">${tag}</code></pre>
+    ${copyButton(tag, view, common.copyTag)}`;
 }

@@ -74,6 +74,18 @@ test('each list of an empty shop says in one sentence or two what comes there, a
   }
 });
 
+test('the tag for a page of the shop has its own key, and one press copies it', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'payments');
+  await page.locator('main pre', { hasText: `public-key="${stage.server.publicKey}"` }).waitFor();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await page.getByRole('button', { name: 'Copy the tag' }).click();
+  await page.getByText('Copied').waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+    await page.locator('main pre').innerText(),
+  );
+});
+
 test('filters without a match say so, and are cleared by one press', async () => {
   const page = await signInAs('owner', stage, env());
   const filters = {

@@ -88,6 +88,10 @@ test('a fresh sign-in is asked for before a form is filled in, not after', async
   await go(page, `payment/${excess.id}`);
   await page.getByRole('button', { name: 'Refund…' }).click();
   await page.getByRole('heading', { name: 'Sign in again for this' }).waitFor();
+  const command = await page.getByRole('dialog').locator('code').innerText();
+  expect(command).toMatch(
+    /^node server\/dist\/cli\.js users invite --merchant \w{26} --email manager@shop\.example --role manager$/,
+  );
   // Nobody has signed in meanwhile.
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Sign in again for this' }).waitFor();
@@ -96,6 +100,24 @@ test('a fresh sign-in is asked for before a form is filled in, not after', async
   await page.clock.setFixedTime(Date.now());
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('group', { name: 'What goes back' }).waitFor();
+});
+
+test('a transfer offers each coin on its own networks, and those that hold some come first', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'money?do=create');
+  const dialog = page.getByRole('dialog');
+  const places = await dialog.getByLabel('Coin and network').locator('option').allInnerTexts();
+  expect(places[0]).toMatch(/^USDT on Tron: [\d.]+ USDT available$/);
+  expect(places.slice(1).filter((place) => place.includes('available'))).toEqual([]);
+  expect(places).toContain('BTC on Bitcoin');
+  expect(places).not.toContain('BTC on Tron');
+  await dialog.getByLabel('Amount').fill('1');
+  await dialog.locator('[name=walletAddress]').fill(address);
+  await dialog.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('heading', { name: 'Send 1 USDT?' }).waitFor();
+  await inspect(page, 'console-transfer');
+  await page.getByRole('button', { name: 'Send 1 USDT' }).click();
+  await page.getByRole('heading', { name: 'Transfer of 1 USDT', level: 1 }).waitFor();
 });
 
 test('the banner says the mode and how far the test clock was moved, and stays in view', async () => {

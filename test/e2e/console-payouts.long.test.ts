@@ -24,6 +24,7 @@ let litecoin: LitecoinNode | undefined;
 let token: Hex;
 let directory: string;
 let serverEnv: ServerEnv;
+let paymentId: string;
 
 const stage = useStage({
   async start() {
@@ -61,6 +62,7 @@ beforeAll(async () => {
     { timeout: 20_000, interval: 200 },
   );
   const { payment } = await stage.createLocked('USDT', network);
+  paymentId = payment.id;
   const to = payment.addressInformation?.address ?? '';
   await anvil.call('SilentToken', token, 'transfer', [to, BigInt((payment.amount ?? 0) * 1e6)]);
   await anvil.mine(5);
@@ -407,4 +409,18 @@ test('an outflow from the treasury is explained, and the books of the month cont
   await page.locator('h1').waitFor();
   await inspect(page, 'console-review');
   expect(await cutFilters(page)).toEqual([]);
+});
+
+test('an approved refund leads to its transfer, which somebody has to pay', async () => {
+  const { refunds } = stage.merchant;
+  const body = { kind: 'partial', amount: 0.5, address: destination } as const;
+  const { data: refund } = await refunds.create({ params: { payment_id: paymentId }, body });
+  await refunds.approve({ params: { refund_id: refund.id }, body: { address: destination } });
+  const page = await signIn('manager');
+  await page.goto(`${new URL(page.url()).origin}/console/test/refunds`);
+  await page.getByRole('link', { name: 'To its transfer' }).click();
+  await page.getByRole('heading', { name: 'Transfer of 0.5 USDT', level: 1 }).waitFor();
+  await page.getByText('It waits for your wallet to pay it.').waitFor();
+  await page.getByRole('link', { name: refund.id }).click();
+  await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
 });

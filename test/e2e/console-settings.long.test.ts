@@ -126,6 +126,9 @@ test('Home knows what is missing before the shop goes live, and where it is done
     has: page.getByRole('heading', { name: 'Before you go live' }),
   });
   await panel.getByText('0 of 5 done').waitFor();
+  await panel
+    .getByText(/^node server\/dist\/cli\.js merchants update \w{26} --fee-basis-points 0$/)
+    .waitFor();
   await show(page, 'steps');
   await panel.getByRole('link', { name: 'Name the pages that payers may return to' }).click();
   await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();

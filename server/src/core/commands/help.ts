@@ -3,6 +3,10 @@ import { commonOptions, optionName, type Command, type Group } from './command.j
 import type { Option } from './options.js';
 
 export const program = 'crypto-checkout-server';
+/** The program as a shell in the server's folder calls it: a clone has it only as a file. */
+export const calledAs = import.meta.url.includes('/node_modules/')
+  ? `npx --no-install ${program}`
+  : 'node server/dist/cli.js';
 const columns = 80;
 /** Longer options get a line of their own. */
 const widestOption = 28;

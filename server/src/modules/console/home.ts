@@ -88,7 +88,11 @@ export function createHome(deps: HomeDeps) {
     const counts: readonly (readonly [AttentionCode, number, Attention['list']])[] = [
       ['webhooks_failing', await webhooks('failing'), { path: '/v1/webhooks', query: { status: 'failing' } }],
       ['webhooks_failed', await webhooks('failed'), { path: '/v1/webhooks', query: { status: 'failed' } }],
-      ['webhooks_off', endpoint !== undefined && endpoint.disabledAt !== null ? 1 : 0, null],
+      [
+        'webhooks_off',
+        endpoint !== undefined && endpoint.disabledAt !== null ? 1 : 0,
+        { path: '/v1/webhooks', query: {} },
+      ],
       ['balances_suspended', suspended.length, { path: '/v1/balances', query: {} }],
       ['payments_stuck', await deps.quarantined(scope), null],
       ['networks_failing', failing.length, { path: '/v1/networks', query: {} }],

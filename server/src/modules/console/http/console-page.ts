@@ -1,5 +1,6 @@
 /** The console, `{PUBLIC_URL}/console`: one document for all its pages, and the files of its build. */
 import { Router } from 'express';
+import { calledAs } from '../../../core/commands/help.js';
 import { createKeptFiles, sendCompressed } from '../../../core/site/compressed.js';
 import { html } from '../../../core/site/html.js';
 import { pathOf, policyOf, sendPage } from '../../../core/site/page-frame.js';
@@ -44,7 +45,11 @@ export function consolePage(publicUrl: string, directory: string): Router {
   // The script reads the name of the page from the address.
   router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, (_request, response) => {
     const locale = pickLocale(['en']);
-    const content = html`<checkout-console base="${path}/console" api-url="${path}"></checkout-console>
+    const content = html`<checkout-console
+        base="${path}/console"
+        api-url="${path}"
+        command-line="${calledAs}"
+      ></checkout-console>
       <noscript><p>${locale.texts.hosted.needsScript}</p></noscript>`;
     const head = html`<script type="module" src="${path}/console/console.js"></script>`;
     const stylesheet = `${path}/console/console.css`;
