@@ -239,7 +239,8 @@ export class CheckoutConsole extends LitElement {
     this.#visit = new AbortController();
     const found = parseRoute(this.base, location);
     if (!found || !session.modes.includes(found.mode)) {
-      const [mode = 'test'] = session.modes;
+      // Real money waits there for people who come by a link.
+      const mode = session.modes.includes('live') ? 'live' : 'test';
       history.replaceState(null, '', formatRoute(this.base, mode, 'home'));
     }
     const route = parseRoute(this.base, location);

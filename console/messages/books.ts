@@ -42,6 +42,7 @@ export const texts = pick({
     period: (days: string, zone: string) => `${days}, ${zone}`,
     nothing: 'Nothing was booked in this period. Payments are booked once they have their confirmations.',
     toPayments: 'To the payments',
+    toThisMonth: 'This month',
     first: 'From the beginning',
     more: 'Later bookings',
     save: 'Save as a file…',

@@ -7,6 +7,7 @@ const steps: Readonly<Record<GoLiveStep, string>> = {
   redirect_origins: 'Name the pages that payers may return to',
   support_url: 'Give payers a link to your help',
   fee: 'Decide on the service fee',
+  public_key: 'Make a live key for your pages: without it, no payer sees a checkout',
   deposit_keys: 'Set where payers’ money arrives, on each network',
   treasury: 'Set the treasury that collects coins on EVM networks',
   live_network: 'Connect a network with real money',
@@ -22,5 +23,6 @@ export const texts = pick({
     isOpen: 'To do',
     steps,
     operator: 'The server’s operator does this:',
+    setting: 'The server’s operator sets this, as the guide “Going live” shows:',
   },
 });

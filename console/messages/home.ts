@@ -35,7 +35,7 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
       'payment cannot be brought up to date, and is tried again',
       'payments cannot be brought up to date, and are tried again',
     ),
-  networks_failing: (count) => counted(count, 'network cannot be read', 'networks cannot be read'),
+  networks_failing: (count) => counted(count, 'network has a problem', 'networks have problems'),
   rates_missing: (count) =>
     counted(
       count,

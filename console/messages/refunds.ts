@@ -51,7 +51,7 @@ export const texts = pick({
         'Nobody has signed for this address, so it cannot be proven whose it is. Make sure that it is your customer who asks.',
     },
     approveAction: (amount: string) => `Approve ${amount}`,
-    approved: 'Approved',
+    approvedNext: 'Approved. The transfer that pays it is under Money',
     toTransfer: 'To its transfer',
     decline: 'Decline…',
     declineTitle: (amount: string) => `Decline the refund of ${amount}?`,

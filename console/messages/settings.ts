@@ -102,5 +102,6 @@ export const texts = pick({
     problems: 'Problems',
     noNetworks: 'This mode has no networks.',
     networksCommand: 'Why a network fails',
+    nodesCommand: 'What its nodes answer, and why a coin is off',
   },
 });

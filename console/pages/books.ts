@@ -20,7 +20,7 @@ import { chosenPeriod, daysOf } from '../period.js';
 import { button } from '../ui/button.js';
 import { section } from '../ui/details.js';
 import { saveParts } from '../ui/files.js';
-import { emptyHint } from '../ui/empty.js';
+import { emptyHint, type NextStep } from '../ui/empty.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { periodFields } from '../ui/period.js';
 import { table } from '../ui/table.js';
@@ -105,7 +105,7 @@ function render(data: Data, view: View): TemplateResult {
             }),
           )
     }
-    ${bookings.length === 0 ? html`<div class="empty">${emptyHint(view, texts.nothing, toPayments)}</div>` : list(bookings, view)}
+    ${bookings.length === 0 ? html`<div class="empty">${emptyHint(view, texts.nothing, nextStep(view))}</div>` : list(bookings, view)}
     <nav class="pages" aria-label=${texts.bookings}>
       ${
         view.query.has('cursor')
@@ -120,7 +120,11 @@ function render(data: Data, view: View): TemplateResult {
     </nav>`;
 }
 
-const toPayments = { text: texts.toPayments, page: 'payments' };
+/** The last month comes first, for those who close it: a new shop has its bookings in this one. */
+const nextStep = (view: View): NextStep =>
+  chosenPeriod(view) === undefined
+    ? { text: texts.toThisMonth, page: 'books', query: { days: 'month' } }
+    : { text: texts.toPayments, page: 'payments' };
 
 const list = (bookings: readonly Booking[], view: View) =>
   table<Booking>({

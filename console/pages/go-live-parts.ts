@@ -11,9 +11,12 @@ import { section } from '../ui/details.js';
 export type GoLive = ParsedData<typeof goLive.retrieve>;
 
 /** A page of the console, or a command or a setting of the server. */
-function doneIn(code: GoLiveStep, { session, mode }: View): { page: string } | { setting: string } {
+function doneIn(
+  code: GoLiveStep,
+  { session, mode }: View,
+): { page: string } | { command: string } | { setting: string } {
   const { id } = session.merchant;
-  const server = (command: string) => ({ setting: onServer(command) });
+  const server = (command: string) => ({ command: onServer(command) });
   switch (code) {
     case 'webhook':
       return { page: 'developers' };
@@ -22,6 +25,8 @@ function doneIn(code: GoLiveStep, { session, mode }: View): { page: string } | {
       return { page: 'shop' };
     case 'fee':
       return server(`merchants update ${id} --fee-basis-points 0`);
+    case 'public_key':
+      return server(`keys create --merchant ${id} --kind public --mode ${mode}`);
     case 'deposit_keys':
       return server(`deposit-keys set --merchant ${id} --mode ${mode} --family FAMILY --xpub XPUB`);
     case 'treasury':
@@ -56,6 +61,6 @@ function stepView(code: GoLiveStep, view: View): TemplateResult {
   const where = doneIn(code, view);
   if ('page' in where) return html`<a href=${view.link(where.page)}>${texts.steps[code]}</a>`;
   return html`${texts.steps[code]}
-    <small>${texts.operator}</small>
-    ${copyable(where.setting, view)}`;
+    <small>${'command' in where ? texts.operator : texts.setting}</small>
+    ${copyable('command' in where ? where.command : where.setting, view)}`;
 }

@@ -39,7 +39,10 @@ function networkSection(networks: readonly Network[], view: View): TemplateResul
       ],
       empty: texts.noNetworks,
     })}
-    ${commands(view, [[texts.networksCommand, 'chains status']])}`,
+    ${commands(view, [
+      [texts.networksCommand, 'chains status'],
+      [texts.nodesCommand, `networks check --merchant ${view.session.merchant.id}`],
+    ])}`,
   );
 }
 

@@ -143,7 +143,7 @@ async function approve(one: Refund, view: View): Promise<void> {
   });
   if (!answer) return;
   const input = { params: { refund_id: one.id }, body: { address } };
-  await view.act(() => view.api(refunds.approve, input), texts.approved);
+  await view.act(() => view.api(refunds.approve, input), texts.approvedNext);
 }
 
 async function decline(one: Refund, view: View): Promise<void> {

@@ -23,5 +23,5 @@ export function widgetTag(view: View, publicKey = `pk_${view.mode}_…`, attribu
 <crypto-checkout api-url="${server}" public-key="${publicKey}"
   amount="49.90" base-currency="USD"${attributes}></crypto-checkout>`;
   return html`<pre tabindex="0"><code translate="no">${tag}</code></pre>
-    ${copyButton(tag, view, common.copyTag)}`;
+    <div class="actions start">${copyButton(tag, view, common.copyTag)}</div>`;
 }

@@ -8,6 +8,7 @@ export const goLiveSteps = [
   'redirect_origins',
   'support_url',
   'fee',
+  'public_key',
   'deposit_keys',
   'treasury',
   'live_network',

@@ -106,6 +106,7 @@ test('a transfer offers each coin on its own networks, and those that hold some 
   const page = await signInAs('owner', stage, env());
   await go(page, 'money?do=create');
   const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
   const places = await dialog.getByLabel('Coin and network').locator('option').allInnerTexts();
   expect(places[0]).toMatch(/^USDT on Tron: [\d.]+ USDT available$/);
   expect(places.slice(1).filter((place) => place.includes('available'))).toEqual([]);

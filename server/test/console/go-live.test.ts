@@ -90,12 +90,14 @@ describe('With networks that have real money', () => {
     const owner = await signIn(server, 'owner');
     expect(await stepsOf(owner, 'live')).toMatchObject({
       ...{ live_network: true, second_node: false, marker: true },
-      ...{ deposit_keys: false, treasury: false },
+      ...{ deposit_keys: false, treasury: false, public_key: false },
     });
     // A wallet that has the keys of its addresses needs no treasury.
     const xpub =
       'xpub6DCoCpSuQZB2jawqnGMEPS63ePKWkwWPH4TU45Q7LPXWuNd8TMtVxRrgjtEshuqpK3mdhaWHPFsBngh5GFZaM6si3yZdUsT8ddYM3PwnATt';
     const { merchantId } = server.bootstrapped;
+    await runWith(commandContext(server), `keys create --merchant ${merchantId} --kind public --mode live`);
+    expect((await stepsOf(owner, 'live'))['public_key']).toBe(true);
     await runWith(
       commandContext(server),
       `deposit-keys set --merchant ${merchantId} --mode live --family evm --xpub ${xpub} --yes`,

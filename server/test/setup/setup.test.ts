@@ -208,6 +208,24 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
       expect(stdout).toMatch(said);
     });
 
+    it('fails where real money is taken and no shop has a key for its pages', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-doctor-'));
+      const networks = join(folder, 'networks.json');
+      await writeFile(networks, '{"networks": {"ethereum": {"nodes": ["http://127.0.0.1:9"]}}}', {
+        mode: 0o600,
+      });
+      const environment = {
+        NETWORKS_FILE: networks,
+        RATES: 'kraken=http://127.0.0.1:9/kraken,coinbase=http://127.0.0.1:9/coinbase',
+      };
+      const ask = async () => (await runCommandLine(server.databaseUrl, ['doctor'], environment)).stdout;
+      const missing = /FAIL {2}shops {5}No shop has a public key for live mode.*keys create/;
+      expect(await ask()).toMatch(missing);
+      await merchant.command('keys', 'create', '--merchant', made.id, '--kind', 'public', '--mode', 'live');
+      expect(await ask()).not.toMatch(missing);
+      await rm(folder, { recursive: true });
+    });
+
     it('fails if no server answers, and names the proxy that is not trusted', async () => {
       const environment = { PUBLIC_URL: 'https://127.0.0.1:9' };
       const { exitCode, stdout } = await runCommandLine(

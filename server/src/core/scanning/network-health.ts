@@ -30,8 +30,8 @@ export function networkHealth(
 }
 
 /**
- * The part of a network's problems that anyone may read. The errors themselves quote nodes and providers: the log and
- * `chains status` have them.
+ * The part of a network's problems that anyone may read. The errors themselves quote nodes and providers: the log,
+ * `chains status` and `networks check` have them.
  */
 export function publicProblems({ problem, disagreement, connection }: ShownHealth): string[] {
   return [
@@ -39,7 +39,7 @@ export function publicProblems({ problem, disagreement, connection }: ShownHealt
     ...(disagreement === undefined ? [] : ['The nodes disagree: "chains status" says on what']),
     ...(connection?.nodes ?? []).flatMap(({ name, fault }) => (fault ? `${name} fails (${fault})` : [])),
     ...(connection?.assetProblems ?? []).map(
-      ({ currency }) => `${currency} is off: "chains status" says why`,
+      ({ currency }) => `${currency} is off: "networks check" says why`,
     ),
   ];
 }

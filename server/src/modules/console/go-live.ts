@@ -7,11 +7,11 @@ import type { Scope } from '../../core/shared/scope.js';
 
 type GoLiveDeps = Pick<
   Core,
-  'database' | 'merchants' | 'endpoints' | 'depositKeys' | 'connected' | 'auditLog' | 'hooks'
+  'database' | 'merchants' | 'keys' | 'endpoints' | 'depositKeys' | 'connected' | 'auditLog' | 'hooks'
 >;
 
 export function createGoLive(deps: GoLiveDeps) {
-  const { merchants, endpoints, depositKeys, connected, auditLog, hooks } = deps;
+  const { merchants, keys, endpoints, depositKeys, connected, auditLog, hooks } = deps;
   const { reader } = deps.database;
 
   /** True once somebody has set the fee, whatever it is. */
@@ -25,9 +25,10 @@ export function createGoLive(deps: GoLiveDeps) {
   return {
     /** In the order in which they are taken. */
     async steps(scope: Scope): Promise<DoneStep[]> {
-      const [{ redirectOrigins, supportUrl, feeBasisPoints }, endpoint] = await Promise.all([
+      const [{ redirectOrigins, supportUrl, feeBasisPoints }, endpoint, publicKey] = await Promise.all([
         merchants.retrieve(reader, scope.merchantId),
         endpoints.find(reader, scope),
+        keys.publicKey(scope.merchantId, scope.mode),
       ]);
       const networks = connected.flatMap(({ network }) => (network.mode === scope.mode ? network : []));
       const hasKey = networks.every(({ family, addressNet }) =>
@@ -38,6 +39,8 @@ export function createGoLive(deps: GoLiveDeps) {
         redirect_origins: (redirectOrigins ?? []).length > 0,
         support_url: supportUrl !== '',
         fee: await isFeeChosen(scope, feeBasisPoints),
+        // A new shop has one for test mode.
+        ...(scope.mode === 'live' && { public_key: publicKey !== undefined }),
         ...(networks.length > 0 && { deposit_keys: hasKey }),
       };
       for (const step of await hooks.goLiveSteps(scope)) isDone[step.code] = step.isDone;

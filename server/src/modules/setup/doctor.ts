@@ -174,7 +174,19 @@ async function lookAtShops(context: CommandContext): Promise<Finding[]> {
     endpoints.list(database.reader),
   ]);
   if (shops.length === 0) return [problem('There is no shop: run init --name NAME')];
-  return shops.flatMap(({ id, name, feeBasisPoints, supportUrl, redirectOrigins }) => {
+  const isLive = connected.some(({ network }) => network.mode === 'live');
+  const isReady = allKeys.some(
+    ({ mode, kind, revokedAt }) => mode === 'live' && kind === 'public' && !revokedAt,
+  );
+  const unready =
+    isLive && !isReady
+      ? [
+          problem(
+            'No shop has a public key for live mode, so no payer sees a checkout: keys create --merchant ID --kind public --mode live',
+          ),
+        ]
+      : [];
+  const ofShops = shops.flatMap(({ id, name, feeBasisPoints, supportUrl, redirectOrigins }) => {
     const found: Finding[] = [];
     const say = (text: string) => found.push(warning(`${name}: ${text}`));
     for (const mode of ['test', 'live'] as const) {
@@ -222,6 +234,7 @@ async function lookAtShops(context: CommandContext): Promise<Finding[]> {
     }
     return found.length === 0 ? [ok(`${name} has keys and webhooks`)] : found;
   });
+  return [...unready, ...ofShops];
 }
 
 const words = { ok: 'ok  ', warning: 'warn', problem: 'FAIL' } satisfies Record<Finding['kind'], string>;
