@@ -108,17 +108,17 @@ test('a transfer offers each coin on its own networks, and those that hold some 
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
   const places = await dialog.getByLabel('Coin and network').locator('option').allInnerTexts();
-  expect(places[0]).toMatch(/^USDT on Tron: [\d.]+ USDT available$/);
+  expect(places[0]).toMatch(/^USDT on Tron: [\d.]+\sUSDT available$/);
   expect(places.slice(1).filter((place) => place.includes('available'))).toEqual([]);
   expect(places).toContain('BTC on Bitcoin');
   expect(places).not.toContain('BTC on Tron');
   await dialog.getByLabel('Amount').fill('1');
   await dialog.locator('[name=walletAddress]').fill(address);
   await dialog.getByRole('button', { name: 'Next' }).click();
-  await page.getByRole('heading', { name: 'Send 1 USDT?' }).waitFor();
+  await page.getByRole('heading', { name: /^Send 1\.00\sUSDT\?$/ }).waitFor();
   await inspect(page, 'console-transfer');
-  await page.getByRole('button', { name: 'Send 1 USDT' }).click();
-  await page.getByRole('heading', { name: 'Transfer of 1 USDT', level: 1 }).waitFor();
+  await page.getByRole('button', { name: /^Send 1\.00\sUSDT$/ }).click();
+  await page.getByRole('heading', { name: /^Transfer of 1\.00\sUSDT$/, level: 1 }).waitFor();
 });
 
 test('the banner says the mode and how far the test clock was moved, and stays in view', async () => {

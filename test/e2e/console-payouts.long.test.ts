@@ -419,7 +419,7 @@ test('an approved refund leads to its transfer, which somebody has to pay', asyn
   const page = await signIn('manager');
   await page.goto(`${new URL(page.url()).origin}/console/test/refunds`);
   await page.getByRole('link', { name: 'To its transfer' }).click();
-  await page.getByRole('heading', { name: 'Transfer of 0.5 USDT', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: /^Transfer of 0\.50\sUSDT$/, level: 1 }).waitFor();
   await page.getByText('It waits for your wallet to pay it.').waitFor();
   await page.getByRole('link', { name: refund.id }).click();
   await page.getByRole('heading', { name: 'Refunds', level: 1 }).waitFor();
