@@ -52,7 +52,7 @@ export const texts = pick({
     },
     approveAction: (amount: string) => `Approve ${amount}`,
     approvedNext: 'Approved. The transfer that pays it is under Money',
-    toTransfer: 'To its transfer',
+    toTransfer: 'Transfer',
     decline: 'Decline…',
     declineTitle: (amount: string) => `Decline the refund of ${amount}?`,
     declineText: 'What it had reserved is yours again, and its link ends. You can make another one.',

@@ -167,7 +167,7 @@ describe('a refused step', () => {
   });
 
   it('sends the payer of a network that cannot be read to another one, and shows the developer the cause', async () => {
-    api.payment = quotedPayment();
+    api.payment = quotedPayment({ mode: 'test' });
     api.handlers.lock = () => failureReply(503, 'chain_unavailable', { 'Retry-After': '60' });
     const element = await mount(resumeAttributes);
     await waitFor(() => hasPart(element, 'error') && textOf(element, 'error').includes('Choose another one'));

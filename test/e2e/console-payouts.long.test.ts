@@ -418,7 +418,7 @@ test('an approved refund leads to its transfer, which somebody has to pay', asyn
   await refunds.approve({ params: { refund_id: refund.id }, body: { address: destination } });
   const page = await signIn('manager');
   await page.goto(`${new URL(page.url()).origin}/console/test/refunds`);
-  await page.getByRole('link', { name: 'To its transfer' }).click();
+  await page.getByRole('link', { name: 'Transfer', exact: true }).click();
   await page.getByRole('heading', { name: /^Transfer of 0\.50\sUSDT$/, level: 1 }).waitFor();
   await page.getByText('It waits for your wallet to pay it.').waitFor();
   await page.getByRole('link', { name: refund.id }).click();
