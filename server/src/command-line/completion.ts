@@ -3,9 +3,15 @@ import { command, commonOptions, optionName, type Command, type Group } from '..
 import { program } from '../core/commands/help.js';
 import * as option from '../core/commands/options.js';
 
+const shells = ['bash', 'zsh', 'fish'] as const;
+
 /** The words that may follow some first words, by these. */
 function nextWords(groups: readonly Group[]): Map<string, Set<string>> {
-  const next = new Map<string, Set<string>>([['', new Set(['start', 'help'])]]);
+  const next = new Map([
+    ['', new Set(['start', 'help', 'completion'])],
+    ['start', new Set(['--check', '--help'])],
+    ['completion', new Set<string>(shells)],
+  ]);
   const add = (before: string, word: string) => {
     next.set(before, (next.get(before) ?? new Set()).add(word));
   };
@@ -46,7 +52,7 @@ function fish(groups: readonly Group[]): string {
   const lines = [...nextWords(groups)].flatMap(([before, words]) => {
     // The options of a command may follow its arguments and each other.
     const condition = [...words].every(isOption)
-      ? `string match -q -- '${before}*' (__crypto_checkout_before)`
+      ? `string match -q -- '${before} *' (__crypto_checkout_before)' '`
       : `test (__crypto_checkout_before) = '${before}'`;
     return [...words].map((word) => {
       const what = isOption(word) ? `-l ${word.slice(2)}` : `-a ${word}`;
@@ -59,9 +65,12 @@ end
 ${lines.join('\n')}`;
 }
 
-const scripts = {
+const scripts: Readonly<Record<(typeof shells)[number], (groups: readonly Group[]) => string>> = {
   bash,
-  zsh: (groups: readonly Group[]) => `autoload -U +X bashcompinit && bashcompinit\n${bash(groups)}`,
+  // A zsh without settings of its own has no completion yet.
+  zsh: (groups) => `(( $+functions[compdef] )) || { autoload -U compinit && compinit }
+autoload -U +X bashcompinit && bashcompinit
+${bash(groups)}`,
   fish,
 };
 
@@ -73,7 +82,7 @@ export const completionGroup = (groups: readonly Group[]): Group => ({
     completion: command({
       summary: 'Prints a script that completes commands and options in a shell.',
       details: `bash: source <(${program} completion bash). zsh: the same with zsh. fish: ${program} completion fish | source. Put the line into the file that your shell reads at its start.`,
-      args: { shell: option.oneOf(['bash', 'zsh', 'fish'], 'the shell').required() },
+      args: { shell: option.oneOf(shells, 'the shell').required() },
       runAlone({ shell }) {
         const script = scripts[shell](groups);
         return Promise.resolve({ json: { shell, script }, text: script });

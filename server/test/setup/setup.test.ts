@@ -1,5 +1,5 @@
 /** The commands with which a shop is set up: from an empty server to keys, a tag, a webhook, and a list of the missing parts. */
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -242,13 +242,45 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
   });
 });
 
-describe('Completion in bash', () => {
+/** Prints what a shell would complete. The shell has none of the user's settings. */
+const completeIn = {
+  bash: (script: string, words: readonly string[]) => [
+    ...['--norc', '-c'],
+    `${script}\nCOMP_WORDS=(${quoted(words)}); COMP_CWORD=${words.length - 1}; _crypto_checkout_server; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  ],
+  // A fresh one has no completion, and it is zsh that compares the words with the typed one.
+  zsh: (script: string, words: readonly string[]) => [
+    ...['-f', '-c'],
+    `${script}\n[[ -n $_comps[crypto-checkout-server] ]] || exit 1
+    setopt ksharrays; COMP_WORDS=(${quoted(words)}); COMP_CWORD=${words.length - 1}; _crypto_checkout_server; print -l -- "\${COMPREPLY[@]}"`,
+  ],
+  fish: (script: string, words: readonly string[]) => [
+    ...['--no-config', '-c'],
+    `${script}\ncomplete -C "${words.join(' ')}"`,
+  ],
+};
+const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ');
+
+const installed = (['bash', 'zsh', 'fish'] as const).filter(
+  (shell) => spawnSync(shell, ['-c', 'exit 0']).status === 0,
+);
+
+describe.each(installed)('Completion in %s', (shell) => {
+  /** Of the list of completions that zsh writes. */
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-shell-'));
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
   const complete = async (...words: string[]) => {
-    const { stdout: script } = await runCommand(['completion', 'bash'], {});
-    const typed = ['crypto-checkout-server', ...words].map((word) => `'${word}'`).join(' ');
-    const text = `${script}\nCOMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _crypto_checkout_server; echo "\${COMPREPLY[@]}"`;
-    const { stdout } = await promisify(execFile)('bash', ['-c', text]);
-    return stdout.trim().split(' ');
+    const { stdout: script } = await runCommand(['completion', shell], {});
+    const args = completeIn[shell](script, ['crypto-checkout-server', ...words]);
+    const env = { ...process.env, ZDOTDIR: directory };
+    const { stdout, stderr } = await promisify(execFile)(shell, args, { env });
+    expect(stderr).toBe('');
+    const last = words.at(-1) ?? '';
+    return stdout.split('\n').filter((word) => word !== '' && word.startsWith(last));
   };
 
   it.each([
@@ -257,13 +289,10 @@ describe('Completion in bash', () => {
     ['a verb', ['webhooks', 'l'], ['list', 'listen']],
     ['a verb of three words', ['transfers', 'psbt', 'ex'], ['export']],
     ['an option after others', ['keys', 'create', '--merchant', 'ID', '--mo'], ['--mode']],
+    ['no option of a verb with the same beginning', ['webhooks', 'listen', '--lim'], []],
+    ['the option of the server', ['start', '--c'], ['--check']],
+    ['itself', ['completion', 'fi'], ['fish']],
   ])('knows %s', async (_what, words, expected) => {
-    expect(await complete(...words)).toEqual(expected);
-  });
-
-  it.each(['zsh', 'fish'])('has a script for %s too', async (shell) => {
-    const { exitCode, stdout } = await runCommand(['completion', shell], {});
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('webhooks');
+    expect((await complete(...words)).sort()).toEqual(expected);
   });
 });
