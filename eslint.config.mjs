@@ -38,6 +38,7 @@ export const parsersOfForeignJson = [
   'server/src/core/reference/samples.ts',
   'server/src/modules/docs-site/docs.ts',
   'server/src/core/site/built.ts',
+  'server/src/modules/console/http/console-page.ts',
   'server/src/core/addresses/forwarder-factory.ts',
 ];
 

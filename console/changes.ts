@@ -12,6 +12,13 @@ export interface Following {
   end(): void;
 }
 
+/** The server's mark of the same data. Undefined where the browser cannot compute it. */
+export async function markOf(data: unknown): Promise<string | undefined> {
+  if (data === undefined || !isSecureContext) return undefined;
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(JSON.stringify(data)));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /**
  * @param url of the stream
  * @param heard called with `true` when something has changed

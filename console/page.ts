@@ -19,6 +19,8 @@ export interface Page<Data = unknown> {
    * are not available.
    */
   readonly changes?: 'home' | 'payment';
+  /** The part of the data that the announcements are about: it is not read again until the server has another one. */
+  announced?(data: Data): unknown;
   /** The numbers in the menu, if the page's data has them: they are not read once more then. */
   counts?(data: Data): Counts;
   /** Actions that can be started from anywhere, by their name in the address: `?do=create`. */

@@ -1,10 +1,17 @@
 /** `<checkout-console>`: sign-in, the menu, the mode, and the page of the address. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import { allows, changesPath, peopleApi, type ConsoleSession } from '../src/contract/console-people.js';
+import {
+  allows,
+  changesPath,
+  consoleStart,
+  peopleApi,
+  type ConsoleSession,
+  type ConsoleStart,
+} from '../src/contract/console-people.js';
 import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
-import type { Counts } from './attention.js';
-import { followChanges, type Following } from './changes.js';
+import { readCounts, type Counts } from './attention.js';
+import { followChanges, markOf, type Following } from './changes.js';
 import { setCommandLine } from './command-line.js';
 import { prove, withFreshSignIn, type SignInHost } from './fresh-sign-in.js';
 import { press } from './keyboard.js';
@@ -198,12 +205,20 @@ export class CheckoutConsole extends LitElement {
       ${this.#page.render(shown.data, view)}`;
   }
 
-  /** Signs in if the address has a link's token, and then fetches the session. */
+  /** Signs in if the address has a link's token, and otherwise takes the session of the document, or fetches it. */
   async #begin(): Promise<void> {
     const { signal } = this.#connection;
     // The first list may be one of today, by the test clock.
-    const api = createApi(this.apiUrl, 'test', (at) => this.#hearClock('test', at));
+    const hearClock = (at: number) => this.#hearClock('test', at);
+    const api = createApi(this.apiUrl, 'test', hearClock);
     const token = takeToken();
+    const start = this.#takeStart();
+    if (token === undefined && start) {
+      hearClock(Date.parse(start.at));
+      this.#enter(start.session);
+      this.#open();
+      return;
+    }
     // Far from the server, it is faster to fetch the page's script and the session in parallel.
     placeOf(parseRoute(this.base, location)?.page ?? 'home')
       ?.load()
@@ -224,6 +239,14 @@ export class CheckoutConsole extends LitElement {
       else if (token !== undefined && code === 'not_found') this.signIn = { name: 'ended' };
       else this.signIn = { name: 'failed', message: messageOf(error) };
     }
+  }
+
+  /** The session as the document has it, once: later it may have ended. */
+  #takeStart(): ConsoleStart | undefined {
+    const text = this.getAttribute('start');
+    this.removeAttribute('start');
+    // During an upgrade, the document may be of another version than this script.
+    return text === null ? undefined : consoleStart.safeParse(JSON.parse(text)).data;
   }
 
   #enter(session: ConsoleSession): void {
@@ -284,8 +307,10 @@ export class CheckoutConsole extends LitElement {
       const { default: page } = await load();
       if (signal.aborted) return;
       this.#page = page;
-      this.#follow();
+      // If the announcements are about the data, it is read first.
+      if (!page.announced) void this.#follow();
       await this.#load();
+      if (page.announced && this.#visit.signal === signal) void this.#follow();
       if (isOther) await this.#arrive(signal);
       const view = this.#view;
       if (asked !== null && view && !view.signal.aborted) await page.actions?.[asked]?.(view);
@@ -357,7 +382,6 @@ export class CheckoutConsole extends LitElement {
     if (this.#counted.mode !== mode) this.counts = {};
     this.#counted = { mode, at: Date.now() };
     try {
-      const { readCounts } = await import('./attention.js');
       this.counts = await readCounts(view.api, view.signal);
     } catch {
       // The page says what is wrong.
@@ -377,14 +401,21 @@ export class CheckoutConsole extends LitElement {
   }
 
   /** Listens to changes of the page, if the server sends them. A hidden page needs none, and takes no connection. */
-  #follow(): void {
-    const route = this.#route;
+  async #follow(): Promise<void> {
+    const { signal } = this.#visit;
+    const { shown } = this;
     const page = this.#page;
+    const seen = await markOf(shown.name === 'page' ? page?.announced?.(shown.data) : undefined);
+    if (signal.aborted) return;
+    const route = this.#route;
     this.#following?.end();
     this.#following = undefined;
     if (!route || !page?.changes || document.hidden || this.signIn) return;
-    const payment = page.changes === 'payment' ? `?payment=${encodeURIComponent(route.id ?? '')}` : '';
-    const url = `${this.apiUrl}${changesPath}/${route.mode}${payment}`;
+    const query = new URLSearchParams({
+      ...(page.changes === 'payment' && { payment: route.id ?? '' }),
+      ...(seen !== undefined && { seen }),
+    });
+    const url = `${this.apiUrl}${changesPath}/${route.mode}?${query}`;
     this.#following = followChanges(url, (isChanged) => {
       this.#isStale ||= isChanged;
       // A read in progress is repeated once afterwards.
@@ -393,7 +424,7 @@ export class CheckoutConsole extends LitElement {
   }
 
   #watch(): void {
-    this.#follow();
+    void this.#follow();
     this.#poll(0);
   }
 

@@ -4,10 +4,8 @@ import { defineConfig } from 'vite';
 const groups = [
   {
     name: 'base',
-    test: /console\/(page|format|zone|messages\/(pick|common)|ui\/(button|details|copy|empty|more|teach-tag))\.ts$|contract\/(fields|decimal|endpoint)\.ts$/,
+    test: /console\/(attention|page|format|period|zone|messages\/(pick|common)|ui\/(button|details|copy|empty|filter-bar|more|period|table|teach-tag))\.ts$|contract\/(fields|decimal|endpoint|home|console-(cases|go-live))\.ts$/,
   },
-  { name: 'lists', test: /console\/(period|ui\/(table|filter-bar|period))\.ts$/ },
-  { name: 'waiting', test: /console\/attention\.ts$|contract\/(home|console-cases|console-go-live)\.ts$/ },
 ];
 
 /** @param mode `counter`: the page for a shop's counter, and its worker, which share no file with the console's pages */
@@ -20,8 +18,9 @@ export default defineConfig(({ mode }) => ({
     outDir: 'server/dist/console',
     emptyOutDir: mode !== 'counter',
     target: 'es2022',
-    // A preload would need another inline script or style; the chunks are small.
+    // The server names a page's files in its document, which it knows from the manifest. Vite's own preloads would come later, by a script.
     modulePreload: false,
+    ...(mode !== 'counter' && { manifest: 'manifest.json' }),
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     rolldownOptions: {

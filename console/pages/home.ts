@@ -22,15 +22,16 @@ import { goLiveSection, type GoLive } from './go-live-parts.js';
 
 type Overview = ParsedData<typeof home.retrieve>;
 type Mine = ParsedData<typeof cases.listMine>;
-interface Data extends Overview {
+interface Data {
+  readonly overview: Overview;
   readonly mine: Mine;
   /** Undefined for roles that cannot take the steps. */
   readonly goLive: GoLive | undefined;
   /** For the tag, while nothing was sold. */
   readonly publicKey: string | undefined;
 }
-type Attention = Data['attention'][number];
-type Volume = Data['volume'][number];
+type Attention = Overview['attention'][number];
+type Volume = Overview['volume'][number];
 
 async function load(view: View): Promise<Data> {
   const { api, can, signal } = view;
@@ -41,11 +42,12 @@ async function load(view: View): Promise<Data> {
   ]);
   const isNew = overview.data.volume.length === 0 && can('payments.create');
   const publicKey = isNew ? await publicKeyOf(view) : undefined;
-  return { ...overview.data, mine: mine?.data ?? [], goLive: goLive?.data, publicKey };
+  return { overview: overview.data, mine: mine?.data ?? [], goLive: goLive?.data, publicKey };
 }
 
 function render(data: Data, view: View): TemplateResult {
-  const { attention, volume, today, timeZone, mine, goLive } = data;
+  const { overview, mine, goLive } = data;
+  const { attention, volume, today, timeZone } = overview;
   const needed =
     attention.length === 0
       ? html`<p class="calm">✓ ${texts.calm}</p>`
@@ -225,5 +227,6 @@ export default page<Data>({
   render,
   everyMs: 15_000,
   changes: 'home',
-  counts: ({ attention }) => countsOf(attention),
+  announced: ({ overview }) => overview,
+  counts: ({ overview }) => countsOf(overview.attention),
 });

@@ -8,7 +8,8 @@ import { boolean, described, email, fewKeys, id, mode, requiredText, timestamp }
 
 /**
  * `{changesPath}/{mode}`, with `?payment={id}`, or without it of the home page: server-sent events while a page is looked at. `changed`: read
- * it again. `beat`: the server is still there.
+ * it again. `beat`: the server is still there. Who has read the home page already sends its mark in `?seen=`, the SHA-256 of its data as JSON in
+ * hex: the first `changed` comes once it differs.
  */
 export const changesPath = '/console/api/changes';
 
@@ -41,6 +42,10 @@ const session = z.object({
   passkeys: z.number(),
 });
 export type ConsoleSession = z.output<typeof session>;
+
+/** In the document of a page, for a browser with a session: who is signed in, and the time of the test clock. */
+export const consoleStart = z.object({ session, at: timestamp });
+export type ConsoleStart = z.output<typeof consoleStart>;
 
 /** True if the role of the session may call `payments.list`, a resource and a verb. */
 export const allows = ({ permissions }: Pick<ConsoleSession, 'permissions'>, call: string): boolean =>

@@ -85,9 +85,11 @@ export { consoleApi, type ConsoleApi } from './console.js';
 export {
   allows,
   changesPath,
+  consoleStart,
   peopleApi,
   roles,
   type ConsoleSession,
+  type ConsoleStart,
   type PeopleApi,
   type Role,
 } from './console-people.js';

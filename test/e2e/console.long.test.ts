@@ -413,6 +413,42 @@ test('actions that a role may not do are not on its pages', async () => {
   expect(await page.getByRole('button', { name: /Refund|Cancel payment|webhook/ }).count()).toBe(0);
 });
 
+test.each(['home', 'payments', 'money', 'customers'])(
+  'the document of %s names each script that it needs, and who is signed in, so that nothing waits for a turn more',
+  async (path) => {
+    const { page } = await signIn('owner');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+    await page.locator('main h1').waitFor();
+    await page.waitForFunction(() => !document.querySelector('main .wait'));
+    const named = await page
+      .locator('link[rel=modulepreload]')
+      .evaluateAll((links) => links.map((one) => (one instanceof HTMLLinkElement ? one.href : '')));
+    const scripts = asked.filter((url) => url.includes('/chunks/'));
+    expect([...new Set(scripts)].sort()).toEqual(named.sort());
+    expect(asked.filter((url) => url.endsWith('/console/api/session'))).toEqual([]);
+  },
+);
+
+test('Home reads its numbers once, and again when they have changed', async () => {
+  const { page } = await signIn('owner');
+  let reads = 0;
+  page.on('request', (request) => (reads += request.url().endsWith('/v1/home') ? 1 : 0));
+  const listens = page.waitForResponse(/\/console\/api\/changes\/test\?seen=/);
+  await page.reload();
+  await listens;
+  // Longer than the server takes to look for changes.
+  await page.waitForTimeout(4500);
+  expect(reads).toBe(1);
+  const { payment } = await stage.createLocked('USDT', 'tron');
+  await stage.merchant.payments.cancel({ params: { payment_id: payment.id } });
+  await stage.send(payment, payment.amount ?? 0);
+  await confirm();
+  await until(payment, 'cancelled_paid');
+  await expect.poll(() => reads, { timeout: 10_000 }).toBe(2);
+});
+
 test.each(['heard', 'polled'])('a payment’s page and Home follow what happens: %s', async (way) => {
   const { page } = await signIn('support');
   if (way === 'polled')

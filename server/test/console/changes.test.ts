@@ -1,4 +1,5 @@
 /** Changes that the console learns of: over real HTTP, on both databases, from this server and from another one. */
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
@@ -73,6 +74,23 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       headers: { Authorization: `Bearer ${server.secretKey}` },
     });
 
+  /** A webhook that was given up, which Home counts. */
+  async function fail(id: string, sequence: number): Promise<void> {
+    const { merchantId } = server.bootstrapped;
+    const { database } = server;
+    const subjectId = await create();
+    await database.write((transaction) =>
+      transaction
+        .insertInto('outbox')
+        .values({
+          ...{ id, merchant_id: merchantId, mode: 'test', type: 'payment.success' },
+          ...{ subject_id: subjectId, sequence, data: '{}', status: 'failed', tries: 1, due_at: null },
+          ...{ claim: null, claimed_until: null, created_at: Date.now() },
+        })
+        .execute(),
+    );
+  }
+
   it("a payment's page learns only of its own payment, in its own mode, wherever it was changed", async () => {
     const owner = await signIn(server, 'owner');
     const [id, quiet] = [await create(), await create()];
@@ -96,21 +114,26 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     const browser = await signIn(server, 'support');
     const home = await listen(other.url, at(other, browser), 'test');
     await heard(home, 1);
-    const { merchantId } = server.bootstrapped;
-    const { database } = server;
-    const id = await create();
-    await database.write((transaction) =>
-      transaction
-        .insertInto('outbox')
-        .values({
-          ...{ id: `event-${engine.name}`, merchant_id: merchantId, mode: 'test', type: 'payment.success' },
-          ...{ subject_id: id, sequence: 1, data: '{}', status: 'failed', tries: 1, due_at: null },
-          ...{ claim: null, claimed_until: null, created_at: Date.now() },
-        })
-        .execute(),
-    );
+    await fail(`event-${engine.name}`, 1);
     await heard(home, 2);
     home.close();
+  });
+
+  it('a home page that says what it has read hears at once that it is heard, and of the next change', async () => {
+    const browser = at(other, await signIn(server, 'support'));
+    const { body } = await browser.send('GET', '/v1/home');
+    const seen = createHash('sha256').update(JSON.stringify(body.data)).digest('hex');
+    const [same, older] = await Promise.all([
+      listen(other.url, browser, `test?seen=${seen}`),
+      listen(other.url, browser, `test?seen=${'0'.repeat(64)}`),
+    ]);
+    await heard(older, 2);
+    expect(older.events).toEqual(['beat', 'changed']);
+    expect(same.events).toEqual(['beat']);
+    await fail(`read-${engine.name}`, 2);
+    await heard(same, 2);
+    expect(same.events).toEqual(['beat', 'changed']);
+    for (const one of [same, older]) one.close();
   });
 
   it('ends with the session, whichever server ended it; nobody else gets in, and nobody gets many', async () => {

@@ -1,4 +1,5 @@
 /** Signing in to the console by link, and what becomes of a session: over real HTTP, on both databases. */
+import { consoleStart } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleModule } from '../../src/modules/console/module.js';
 import { invite, openBrowser, signIn } from '../support/browser.js';
@@ -45,6 +46,25 @@ describe.each(engines)('On $name', (engine) => {
     expect(live.body.data).toEqual([]);
     const neither = await browser.send('GET', '/v1/transactions', { headers: { 'X-Checkout-Mode': '' } });
     expect(neither.body.data).toMatchObject({ code: 'validation_error', param: 'X-Checkout-Mode' });
+  });
+
+  it('the document says who is signed in, to the holder of an open session only, and the time of the test clock', async () => {
+    const browser = await signIn(server, 'manager', 'reader@shop.example');
+    const startOf = async (cookie: string) => {
+      const page = await fetch(`${server.url}/console/test/home`, { headers: { Cookie: cookie } });
+      const [, text] = / start="([^"]*)"/.exec(await page.text()) ?? [];
+      return text && consoleStart.parse(JSON.parse(text.replaceAll('&quot;', '"')));
+    };
+    const { body, headers } = await browser.send('GET', '/console/api/session');
+    const start = await startOf(browser.cookie);
+    expect(start).toMatchObject({ session: body.data });
+    const clock = Date.parse(headers.get('date') ?? '');
+    expect(Math.abs(Date.parse(start ? start.at : '') - clock)).toBeLessThan(10_000);
+    expect(await startOf('')).toBeUndefined();
+    expect(await startOf(`${browser.cookie.split('=')[0]}=${'A'.repeat(43)}`)).toBeUndefined();
+    const { cookie } = browser;
+    await browser.send('POST', '/console/api/sign-out', { body: {} });
+    expect(await startOf(cookie)).toBeUndefined();
   });
 
   it('If two use a link at once on two servers, one gets in, and nobody later', async () => {

@@ -207,7 +207,7 @@ describe('A live page of the console', () => {
     const watch = (merchantId: string, person: number) =>
       consoleModule.rules(server.app).changes.watch({
         ...{ scope: { merchantId, mode: 'test' }, personId: `P${person}`, sessionId: `S${person}` },
-        ...{ paymentId: undefined, changed: () => undefined, end: () => undefined },
+        ...{ paymentId: undefined, seen: undefined, changed: () => undefined, end: () => undefined },
       });
     const { merchantId: own } = server.bootstrapped;
     for (let person = 0; person < 88; person += 1) watch(own, person);

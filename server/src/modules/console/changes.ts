@@ -3,7 +3,9 @@
  * home page.
  */
 import { createHash } from 'node:crypto';
+import { home as homeApi } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
+import * as z from 'zod/mini';
 import type { Database } from '../../core/db/database.js';
 import { Problem } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
@@ -17,6 +19,8 @@ export interface Watcher {
   readonly sessionId: string;
   /** Undefined: the home page. */
   readonly paymentId: string | undefined;
+  /** The mark of the home page that it has; undefined if it may have none. */
+  readonly seen: string | undefined;
   changed(): void;
   /** Called when there will be no more notifications. */
   end(): void;
@@ -38,6 +42,7 @@ const pollMs = 1000;
 const gatherMs = 100;
 /** The home page counts lists, so it is read less often, and once for all who look at it. */
 const homeMs = 3000;
+const { data: homeData } = homeApi.retrieve;
 /** Browsers have 6 connections to a server that speaks HTTP/1.1, and the pages need some. */
 const maxPerSession = 4;
 /** Each stream is work every second, so neither a person with many sessions nor a merchant with a large team can take all of them. */
@@ -110,14 +115,14 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
     const known = homes.get(key);
     if (known && performance.now() < known.readAt + homeMs) return known.mark;
     const readAt = performance.now();
-    const mark = createHash('sha256')
-      .update(JSON.stringify(await home.retrieve(scope)))
-      .digest('base64');
+    // As a page has it: in the order of the contract.
+    const content = z.parse(homeData, await home.retrieve(scope));
+    const mark = createHash('sha256').update(JSON.stringify(content)).digest('hex');
     homes.set(key, { mark, readAt });
     return mark;
   }
 
-  /** The first mark is sent too: the page may have been read before it. */
+  /** The first mark is sent too, unless the page says that it has it: it may have been read before. */
   function tell(watcher: Watcher, mark: string): void {
     if (!watchers.has(watcher) || watchers.get(watcher) === mark) return;
     watchers.set(watcher, mark);
@@ -146,7 +151,7 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
           retryAfterSeconds: 60,
         });
       }
-      watchers.set(watcher, undefined);
+      watchers.set(watcher, watcher.seen);
       plan(0);
       return () => watchers.delete(watcher);
     },

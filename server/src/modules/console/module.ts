@@ -14,6 +14,7 @@ import type { Core } from '../../core/core.js';
 import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
+import { isoTime } from '../../core/shared/clock.js';
 import { createAccountHandlers } from './account-handlers.js';
 import { createBankPayoutHandlers } from './bank-payout-handlers.js';
 import { bankPayoutTables } from './bank-payout-tables.js';
@@ -74,7 +75,8 @@ export const consoleModule = defineModule({
   tables: { ...peopleTables, ...caseTables, ...bankPayoutTables },
   queries: caseParts,
   create(core) {
-    const { config, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } = core;
+    const { config, clock, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } =
+      core;
     const { CONSOLE: isOn } = settingsOf(config, consoleSettings);
     const url = consoleUrl(publicUrl);
     const people = createPeople({
@@ -86,6 +88,7 @@ export const consoleModule = defineModule({
     const home = homeOf(core);
     const cases = createCases({ ...core, payments: paymentRefunds, people });
     const changes = createChanges({ database, log, home, openSessions: sessions.stillOpen });
+    const cookies = createSessionCookies(publicUrl, sessions.authenticate);
     return {
       people,
       changes,
@@ -102,7 +105,7 @@ export const consoleModule = defineModule({
       forPeople: (): ReturnType<NonNullable<Running['forPeople']>> =>
         isOn
           ? {
-              sessions: createSessionCookies(publicUrl, sessions.authenticate),
+              sessions: cookies,
               path: '/console',
               streams: changesRoute,
               stream: (options) => changeStream(changes, options),
@@ -115,7 +118,13 @@ export const consoleModule = defineModule({
           isSandboxOn && merchantId !== undefined ? await people.firstLink(merchantId) : undefined;
         const { consolePage } = await import('./http/console-page.js');
         return {
-          router: consolePage(publicUrl, builtPages),
+          router: consolePage(publicUrl, builtPages, async (request) => {
+            const token = cookies.tokenOf(request);
+            const signedIn = token === undefined ? undefined : await sessions.authenticate(token);
+            if (!signedIn) return undefined;
+            const at = isoTime(clock.now({ merchantId: signedIn.merchantId, mode: 'test' }));
+            return { session: await people.viewSession(signedIn), at };
+          }),
           links: { Console: url },
           printed: { Console: firstLink ?? url },
         };

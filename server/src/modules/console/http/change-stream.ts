@@ -47,8 +47,9 @@ export function changeStream(changes: Pick<Changes, 'watch'>, options: StreamOpt
     // never end.
     if (response.destroyed) return;
     const scope = { merchantId, mode } as const;
+    const seen = paymentId === undefined ? markIn(request) : undefined;
     const stop = changes.watch({
-      ...{ scope, paymentId, personId: person.id, sessionId: person.sessionId },
+      ...{ scope, paymentId, seen, personId: person.id, sessionId: person.sessionId },
       changed: () => send(response, 'changed'),
       end: () => response.end(),
     });
@@ -59,6 +60,8 @@ export function changeStream(changes: Pick<Changes, 'watch'>, options: StreamOpt
       'X-Accel-Buffering': 'no',
     });
     response.write(`retry: ${retryMs}\n\n`);
+    // There may be no change for long, and the page polls until it knows that the stream works.
+    if (seen !== undefined) send(response, 'beat');
     const beat = setInterval(() => send(response, 'beat'), beatMs);
     response.once('close', () => {
       clearInterval(beat);
@@ -74,6 +77,9 @@ function paymentOf({ query }: Request): string | undefined {
   if (typeof payment === 'string' && recordId.test(payment)) return payment;
   throw new Problem('not_found', 'No such payment');
 }
+
+const markIn = ({ query: { seen } }: Request): string | undefined =>
+  typeof seen === 'string' && /^[0-9a-f]{64}$/.test(seen) ? seen : undefined;
 
 function send(response: Response, event: 'changed' | 'beat'): void {
   if (response.writableLength > mostUnread) response.destroy();
