@@ -20,7 +20,7 @@ export const texts = pick({
     text: 'Description',
     price: 'Price',
     priceHint: 'Of one. Leave it empty to let the payer choose.',
-    chosen: 'Chosen by the payer',
+    chosen: 'Any amount',
     currency: 'Currency',
     least: 'At least',
     most: 'At most',
