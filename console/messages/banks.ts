@@ -8,6 +8,7 @@ export const texts = pick({
     noWaiting: 'Nothing waits for the bank. Payouts that you ask for are here until they are sent.',
     ended: 'Sent and failed',
     noEnded: 'No payout to a bank has ended yet. Sent and failed ones are kept here.',
+    toBalances: 'To the balances',
     accounts: 'Bank accounts',
     noAccounts: 'No bank account yet. Add the one that you pay out to.',
     amount: 'Amount',

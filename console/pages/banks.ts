@@ -141,7 +141,7 @@ const endedTable = (rows: readonly Payout[], view: View) =>
       },
       { label: texts.changed, kind: 'time', cell: ({ updatedAt }) => time(updatedAt) },
     ],
-    empty: emptyHint(view, texts.noEnded),
+    empty: emptyHint(view, texts.noEnded, { text: texts.toBalances, page: 'money' }),
   });
 
 const accountTable = (rows: readonly Account[], view: View) =>

@@ -36,7 +36,7 @@ const lists: Readonly<Record<string, readonly (readonly [sentence: string, step:
   exports: [['Nothing waits.', 'To the transfers']],
   banks: [
     ['Nothing waits for the bank.', 'New bank payout'],
-    ['No payout to a bank has ended yet.', null],
+    ['No payout to a bank has ended yet.', 'To the balances'],
     ['No bank account yet.', 'New bank account'],
   ],
   books: [['Nothing was booked in this period.', 'This month']],
