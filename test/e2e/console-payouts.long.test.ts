@@ -12,6 +12,7 @@ import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/tes
 import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
 import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
+import { signInFirst } from './staff.js';
 import { cutFilters, inspect, useStage } from './stage.js';
 
 /** The second of anvil's published accounts. */
@@ -169,8 +170,9 @@ test.skipIf(!hasLitecoind)(
 
     const page = await signIn('owner');
     await openExports(page);
-    await page.getByRole('button', { name: 'PSBT…' }).click();
-    await page.getByLabel('Satoshis per virtual byte').fill('2');
+    const feeRate = page.getByLabel('Satoshis per virtual byte');
+    await signInFirst(page, () => page.getByRole('button', { name: 'PSBT…' }).click(), feeRate);
+    await feeRate.fill('2');
     const file = await save(page, () => page.getByRole('button', { name: 'Make the PSBT' }).click());
     await page.getByRole('cell', { name: 'To be signed' }).waitFor();
     await inspect(page, 'console-psbts');

@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
-import { settingsPages, signInAs } from './staff.js';
+import { settingsPages, signInAs, signInFirst } from './staff.js';
 import { cutFilters, inspect, useStage } from './stage.js';
 
 let directory: string;
@@ -91,6 +91,16 @@ test('the settings are pages of one screen or two, with a menu that works at 320
   }
   await go(page, 'settings?do=create', 'Team');
   await page.getByRole('heading', { name: 'Add a colleague' }).waitFor();
+});
+
+test.each([
+  ['a colleague', 'team', 'Team', 'Add a colleague…', 'E-mail'],
+  ['a key', 'developers', 'Developers', 'New test key…', 'Kind'],
+])('a fresh sign-in is asked for before the form of %s', async (_what, path, title, button, field) => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, path, title);
+  const press = () => page.getByRole('button', { name: button }).click();
+  await signInFirst(page, press, page.getByRole('dialog').getByLabel(field, { exact: true }));
 });
 
 test('somebody who answers payers sees their own account only', async () => {

@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { misfitsOn } from './fitting.js';
 import { signInAs } from './staff.js';
 import { schemesThatFit, useStage } from './stage.js';
@@ -159,6 +159,22 @@ test('an invoice is due at the end of a day of the shop, for its staff and for i
   await expect.poll(read).toMatchObject({ ...made, expiresAt: null });
   const answer = await fetch(`${stage.server.url}/l/${(await read())?.slug ?? ''}`);
   expect(await answer.text()).toMatch(/Due by [^<]*30[^<]*2999[^<]* Asia\/Kolkata/);
+});
+
+test('a receipt’s text has the shop’s day of the transfer, not that of UTC or of the browser', async () => {
+  const { payment } = await stage.createLocked('USDT', 'tron');
+  await stage.send(payment, payment.amount ?? 0);
+  await stage.sandbox('blocks', { network: 'tron', count: 30 });
+  await vi.waitFor(async () => expect((await stage.verify(payment.id)).state).toBe('settled'), 20_000);
+  const { receipts = [] } = await stage.verify(payment.id);
+  const seen = Date.parse(receipts[0]?.firstSeenAt ?? '');
+  const [inUtc, inShop] = [seen, seen + 5.5 * 3_600_000].map((time) => new Date(time).getUTCDate());
+  expect(inShop).not.toBe(inUtc);
+  const page = await signIn();
+  await go(page, `payment/${payment.id}`);
+  await page.getByRole('button', { name: 'Receipt…' }).click();
+  const text = await page.getByRole('dialog').getByText('Receipt for ').innerText();
+  expect(text).toMatch(new RegExp(` on Tron on \\w{3} ${inShop}, \\d{4}\\. http`));
 });
 
 test('periods fit on every width', async () => {

@@ -1,5 +1,6 @@
 /** People of the shop, who use the console. */
-import type { BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import * as z from 'zod/mini';
 import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
 import type { Stage } from './stage.js';
@@ -25,4 +26,22 @@ export async function signInAs(
   await page.goto(signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`));
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   return page;
+}
+
+/** Presses what needs a fresh sign-in, when the last one is too old: it is asked for first, and then the form opens at its first field. */
+export async function signInFirst(page: Page, press: () => Promise<void>, first: Locator): Promise<void> {
+  const question = page.getByRole('heading', { name: 'Sign in again for this' });
+  // Later than a sign-in counts as fresh.
+  await page.clock.setFixedTime(Date.now() + 600_000);
+  await press();
+  await question.waitFor();
+  expect(await first.count()).toBe(0);
+  // Nobody has signed in meanwhile; and then somebody has, in another tab.
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await question.waitFor();
+  expect(await first.count()).toBe(0);
+  await page.clock.setFixedTime(Date.now());
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await first.waitFor();
+  await expect.poll(() => first.evaluate((one) => one === document.activeElement)).toBe(true);
 }
