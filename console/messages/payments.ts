@@ -58,6 +58,7 @@ export const texts = pick({
     email: 'Payer’s e-mail',
     createAction: 'Make the link',
     createdTitle: 'Send this link to the payer',
+    noneToReview: 'No payment of this kind needs a person.',
     empty:
       'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',
     notFound: (text: string) =>

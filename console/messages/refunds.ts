@@ -63,6 +63,7 @@ export const texts = pick({
     linkText: 'The previous link no longer works. This one is shown only now, and works for 30 days.',
     filter: 'Show',
     toPayments: 'To the payments',
+    noneToApprove: 'No refund waits for approval.',
     empty: 'No refunds. Open a payment to make one: the payer gets a link, and says where the money goes.',
     policy:
       'What is approved without you, if the wallet that paid has signed, and how much a day, is among the settings.',

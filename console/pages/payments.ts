@@ -137,6 +137,7 @@ function render({ rows, pagination, filter, publicKey }: Data, view: View): Temp
             ...{ rows, columns, pagination, view },
             href: ({ id }) => view.link('payment', id),
             empty: teachTag(view, publicKey),
+            done: view.query.has('review') && texts.noneToReview,
           })
     }`;
 }

@@ -11,7 +11,7 @@ import { blocks, outside, short } from '../ui/copy.js';
 import { details, tag } from '../ui/details.js';
 import { rowActions } from '../ui/more.js';
 import { showLink } from '../ui/show-link.js';
-import { table } from '../ui/table.js';
+import { table, type TableOptions } from '../ui/table.js';
 
 export type Refund = ParsedData<typeof refunds.retrieve>;
 
@@ -51,7 +51,7 @@ function sumAndFee(one: Refund): TemplateResult {
 }
 
 export function refundTable(
-  options: RefundPage & { readonly view: View; readonly empty: string | TemplateResult },
+  options: RefundPage & Pick<TableOptions<Refund>, 'view' | 'empty' | 'done'>,
 ): TemplateResult {
   const { view } = options;
   const isOnPayment = view.id !== '';

@@ -22,7 +22,11 @@ const render = (data: RefundPage, view: View): TemplateResult =>
   html`<div class="bar">
       ${filterBar(view, [{ name: 'status', label: texts.filter, options: Object.entries(texts.statuses) }])}
     </div>
-    ${refundTable({ ...data, view, empty: emptyHint(view, texts.empty, { text: texts.toPayments, page: 'payments' }) })}
+    ${refundTable({
+      ...{ ...data, view },
+      empty: emptyHint(view, texts.empty, { text: texts.toPayments, page: 'payments' }),
+      done: view.query.get('status') === 'awaiting_approval' && texts.noneToApprove,
+    })}
     <p class="under">
       <small>${texts.policy}</small>
       ${view.sees('limits') ? html`<a href=${view.link('limits')}>${texts.policyLink}</a>` : nothing}

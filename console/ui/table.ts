@@ -42,6 +42,8 @@ export interface TableOptions<Row> {
   readonly view: View;
   /** The hint, and the action, while there are no rows. */
   readonly empty: TemplateResult | string;
+  /** Said in its place if the filters select work that waits: all of it is done. */
+  readonly done?: string | false | undefined;
 }
 
 /** The columns of a narrow row, in this order: the first column, a sum, a status and a time. Its page has the rest. */
@@ -56,13 +58,13 @@ function placesIn<Row>(columns: readonly Column<Row>[]): readonly string[] {
 
 // Browsers forget what a table is when its style lays it out as something else: the roles say it.
 export function table<Row>(options: TableOptions<Row>): TemplateResult {
-  const { label, rows, columns, href, pagination, view, empty } = options;
+  const { label, rows, columns, href, pagination, view, empty, done } = options;
   const isFiltered = [...view.query.keys()].length > 0;
   if (rows.length === 0) {
     return html`<div class="empty">
       ${
         isFiltered
-          ? html`<p>${common.noMatch}</p>
+          ? html`<p class=${done ? 'calm' : nothing}>${done ? `✓ ${done}` : common.noMatch}</p>
               <a class="button" href=${location.pathname}>${common.clearFilters}</a>`
           : empty
       }
