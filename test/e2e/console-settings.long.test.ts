@@ -94,13 +94,13 @@ test('the settings are pages of one screen or two, with a menu that works at 320
 });
 
 test.each([
-  ['a colleague', 'team', 'Team', 'Add a colleague…', 'E-mail'],
-  ['a key', 'developers', 'Developers', 'New test key…', 'Kind'],
+  ['a colleague', 'team', 'Team', 'Add a colleague…', 'email'],
+  ['a key', 'developers', 'Developers', 'New test key…', 'kind'],
 ])('a fresh sign-in is asked for before the form of %s', async (_what, path, title, button, field) => {
   const page = await signInAs('owner', stage, env());
   await go(page, path, title);
   const press = () => page.getByRole('button', { name: button }).click();
-  await signInFirst(page, press, page.getByRole('dialog').getByLabel(field, { exact: true }));
+  await signInFirst(page, press, page.getByRole('dialog').locator(`[name=${field}]`));
 });
 
 test('somebody who answers payers sees their own account only', async () => {
