@@ -77,6 +77,7 @@ export const texts = pick({
     currency: 'Currency of the amount',
     coinsHint: 'Codes of the coins, such as USDT, BTC.',
     changePlan: 'Change the amount…',
+    changePlanTitle: 'Change the amount',
     changePlanText: 'It counts from the next charge.',
     turnOff: 'Turn off…',
     turnOffTitle: (name: string) => `Turn off ${name}?`,

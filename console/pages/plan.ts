@@ -74,7 +74,7 @@ const update = ({ id }: Plan, body: { amount?: string; isActive?: boolean }, vie
 
 async function change(one: Plan, view: View): Promise<void> {
   const values = await view.ask({
-    title: texts.changePlan,
+    title: texts.changePlanTitle,
     text: texts.changePlanText,
     fields: [
       {

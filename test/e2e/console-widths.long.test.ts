@@ -86,6 +86,34 @@ test('a phone shows a record in two lines, and four entries of the menu', async 
   expect(await menu.getByRole('link', { name: 'Settings' }).isVisible()).toBe(false);
 });
 
+test('each dialog of a page fits on a narrow screen', { timeout: 240_000 }, async () => {
+  const page = await signInAs('owner', stage, env());
+  const opened = new Set<string>();
+  const found: string[] = [];
+  const dialog = page.getByRole('dialog');
+  for (const path of data.paths) {
+    // Wide enough for all buttons of a row.
+    await page.setViewportSize({ width: 1920, height: 900 });
+    await open(page, path);
+    const main = page.locator('main');
+    const named = main.getByRole('button', { name: /…$/, disabled: false });
+    for (const name of await named.allInnerTexts()) {
+      const key = `${path.replace(/\W.*/, '')}: ${name}`;
+      if (opened.has(key)) continue;
+      opened.add(key);
+      await open(page, path);
+      await main.getByRole('button', { name, exact: true }).first().click();
+      await dialog.waitFor();
+      await page.setViewportSize({ width: 320, height: 700 });
+      const beyond = await dialog.evaluate((one) => one.scrollWidth - one.clientWidth);
+      if (beyond > 0) found.push(`${key} is ${beyond} px too wide`);
+      await page.setViewportSize({ width: 1920, height: 900 });
+    }
+  }
+  expect(found).toEqual([]);
+  expect(opened.size).toBeGreaterThan(30);
+});
+
 test.each([390, 1024, 1280, 1366])('a refund can be approved and declined at %i px', async (width) => {
   const page = await signInAs('manager', stage, env());
   await page.setViewportSize({ width, height: 900 });
