@@ -107,6 +107,15 @@ test('filters without a match say so, and are cleared by one press', async () =>
   }
 });
 
+test('a list of work that waits says that all is done', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'refunds?status=awaiting_approval');
+  await page.getByText('✓ No refund waits for approval.').waitFor();
+  await go(page, 'payments?review=late');
+  await page.getByText('✓ No payment of this kind needs a person.').waitFor();
+  await inspect(page, 'console-done');
+});
+
 test('somebody who may not make a record is not led to its form', async () => {
   const page = await signInAs('accountant', stage, env());
   for (const path of ['links', 'customers', 'plans', 'wallets']) {
