@@ -176,15 +176,18 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
     await payLate();
     for (const seconds of [60, 600, 3600, 14_400]) {
       await merchant.sandbox('clock', { advanceSeconds: seconds });
-      await vi.waitFor(async () => {
-        const rows = await server.database.reader
-          .selectFrom('outbox')
-          .select(['due_at', 'tries'])
-          .where('status', '=', 'pending')
-          .execute();
-        const now = server.app.clock.now({ merchantId: server.bootstrapped.merchantId, mode: 'test' });
-        expect(rows.every(({ due_at: due }) => due !== null && due > now)).toBe(true);
-      });
+      await vi.waitFor(
+        async () => {
+          const rows = await server.database.reader
+            .selectFrom('outbox')
+            .select(['due_at', 'tries'])
+            .where('status', '=', 'pending')
+            .execute();
+          const now = server.app.clock.now({ merchantId: server.bootstrapped.merchantId, mode: 'test' });
+          expect(rows.every(({ due_at: due }) => due !== null && due > now)).toBe(true);
+        },
+        { timeout: 10_000, interval: 50 },
+      );
     }
     await letterTo('ada@shop.example', /Webhooks of/);
     const all = await lettersTo('ada@shop.example');
