@@ -3,7 +3,9 @@
  * over 21 merchants (the first one has 60 % of the rows) and two years.
  */
 import Database from 'better-sqlite3';
+import { paymentFinding } from 'crypto-checkout/contract';
 import pg from 'pg';
+import { setCodec } from '../server/dist/core/db/codecs.js';
 
 /**
  * @typedef {object} Sql
@@ -200,11 +202,24 @@ export async function fill(sql, payments, templates) {
 
 /** One payment in 1,000 of each kind that needs attention. @param {Sql} sql */
 async function addUnusual(sql) {
-  const kinds = ['settled_over', 'expired_late', 'expired_partial', 'cancelled_paid', 'invalid', 'reversed'];
-  const cases = kinds.map((state, index) => `when '${String(index * 50).padStart(3, '0')}' then '${state}'`);
+  /** @type {[state: string, findings: import('crypto-checkout/contract').PaymentFinding[]][]} */
+  const kinds = [
+    ['settled_over', ['over']],
+    ['expired_late', ['late']],
+    ['expired_partial', ['short']],
+    ['cancelled_paid', ['late']],
+    ['invalid', ['wrong_coin']],
+    ['reversed', []],
+  ];
+  const caseOf = (/** @type {(kind: (typeof kinds)[number]) => string | number} */ valueOf) =>
+    kinds
+      .map((kind, index) => `when '${String(index * 50).padStart(3, '0')}' then ${valueOf(kind)}`)
+      .join(' ');
+  const { write: bits } = setCodec(paymentFinding.options);
   await sql.run(
-    `update payments set state = case substr(id, 24, 3) ${cases.join(' ')}
-       else case state when 'settled_over' then 'settled' else state end end
+    `update payments set state = case substr(id, 24, 3) ${caseOf(([state]) => `'${state}'`)}
+       else case state when 'settled_over' then 'settled' else state end end,
+       findings = case substr(id, 24, 3) ${caseOf(([, findings]) => bits(findings))} else 0 end
      where tx_ref like 'order-%'`,
   );
 }
