@@ -13,13 +13,12 @@ export async function simulate(payment: PaymentRecord, view: View): Promise<void
     text: texts.simulateText,
     fields: [
       {
-        ...{
-          name: 'amount',
-          label: `${texts.simulateAmount} (${currency})`,
-          type: 'number',
-          isRequired: true,
-        },
-        ...{ value: String(missing), hint: texts.simulateHint },
+        name: 'amount',
+        label: `${texts.simulateAmount} (${currency})`,
+        type: 'number',
+        isRequired: true,
+        value: String(missing),
+        hint: texts.simulateHint,
       },
     ],
     action: texts.simulateAction,
