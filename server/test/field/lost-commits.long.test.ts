@@ -4,6 +4,8 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -157,6 +159,32 @@ describe.skipIf(!postgres)('A commit whose answer is lost, on PostgreSQL', () =>
     await shop.publish(1);
     await shop.settled();
     expect(receiver.received.map((one) => one.isVerified)).toEqual([true, true]);
+    await receiver.stop();
+  });
+
+  it('attempts that are recorded together are recorded once', async () => {
+    const receiver = await startReceiver();
+    await shop.setEndpoint(receiver);
+    receiver.answer = () => ({ status: 200, body: receiver.received.length > 1 ? 'together' : 'first' });
+    const other = new pg.Client({ connectionString: made.url });
+    await other.connect();
+    // The first attempt waits to be recorded, and the others gather behind it.
+    await other.query('begin; lock table webhook_tries in share mode');
+    await shop.publish(1);
+    await expect.poll(() => receiver.received.length).toBe(1);
+    await shop.publish(2);
+    await expect.poll(() => receiver.received.length).toBe(3);
+    await setTimeout(500);
+    address.loseWith('together');
+    await other.query('commit');
+    await expect.poll(() => address.lost()).toBe(1);
+    const events = await shop.settled();
+    expect(events.map(({ status, tries }) => [status, tries.length])).toEqual(
+      events.map(() => ['delivered', 1]),
+    );
+    const { rows } = await other.query('select count(*) from webhook_tries group by xmin order by count(*)');
+    expect(rows).toEqual([{ count: '1' }, { count: '2' }]);
+    await other.end();
     await receiver.stop();
   });
 });

@@ -176,8 +176,21 @@ export function createDispatcher(deps: DispatcherDeps) {
       await database.write((transaction) => settleAll(transaction, attempts));
     } catch (error) {
       // Such as of an event that was deleted meanwhile: it must not take the others with it.
-      if (others.length > 0) for (const one of attempts) await recordAll([one]);
+      if (others.length > 0) for (const one of attempts) await recordAgain(one);
       else logFailure(error, first.event.id);
+    }
+  }
+
+  /** The commit of all may have been lost, or only its answer. */
+  async function recordAgain(attempt: Attempt): Promise<void> {
+    const { event, attemptedAt } = attempt;
+    try {
+      await database.write(async (transaction) => {
+        if (await store.isRecorded(transaction, event.id, attemptedAt)) return;
+        await settleAll(transaction, [attempt]);
+      });
+    } catch (error) {
+      logFailure(error, event.id);
     }
   }
 

@@ -12,7 +12,7 @@ import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { filledUp, prepared, preparedIn, preparedInserts, preparedSend } from '../db/prepared.js';
 import { send } from '../db/send.js';
-import { countRows, having, inScope, rowById, updateRow } from '../db/rows.js';
+import { countRows, hasRows, having, inScope, rowById, updateRow } from '../db/rows.js';
 
 const endpointsOf = (reader: Reader, scope: Scope) =>
   reader.selectFrom('webhook_endpoints').selectAll().$call(inScope(scope));
@@ -216,6 +216,14 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
 }
 
 export const insertAttempts = preparedInserts('webhook_tries');
+
+/** True if an attempt is stored. Locks its event first, which waits for a transaction that is about to store it. */
+export async function isRecorded(transaction: Transaction, id: string, triedAt: number): Promise<boolean> {
+  await rowById(transaction, 'outbox', id).$call(forUpdate(transaction)).execute();
+  return hasRows(
+    transaction.selectFrom('webhook_tries').where((e) => e.and({ event_id: id, tried_at: triedAt })),
+  );
+}
 
 /**
  * The events were delivered: they are not due any more, unless somebody has made them due again since their attempt began, which may
