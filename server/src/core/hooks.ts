@@ -81,7 +81,9 @@ export interface Answers extends Partial<AddressHooks> {
   beforeSettle?(reader: Reader, transfer: TransferRow): Promise<void>;
   /** Before a transfer fails: refuses what the module has seen paid. Problem: `invalid_state`. */
   beforeFail?(reader: Reader, transfer: TransferRow): Promise<void>;
-  /** A transfer is about to be stored, and nothing of the ledger is locked yet. */
+  /** Before anything of the ledger is locked: locks all that `onTransfer` of these transfers will change, in one order for all who do. */
+  beforeTransfers?(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void>;
+  /** A transfer is about to be stored, and nothing of the ledger is locked yet, or `beforeTransfers` was called. */
   onTransfer?(transaction: Transaction, transfer: TransferRow): Promise<void>;
   /** Why a transfer must not be paid now; undefined if the module has nothing against it. */
   whyNotPaid?(reader: Reader, transfer: Payable): Promise<string | undefined>;
@@ -365,6 +367,9 @@ export function createHooks() {
     // Each acts.
     onChange: (): void => {
       for (const one of answering('onChange')) one.onChange();
+    },
+    async beforeTransfers(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void> {
+      for (const one of answering('beforeTransfers')) await one.beforeTransfers(transaction, transfers);
     },
     async onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
       for (const one of answering('onTransfer')) await one.onTransfer(transaction, transfer);

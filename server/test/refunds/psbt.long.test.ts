@@ -1,5 +1,6 @@
 /** Refunds that a PSBT pays on a real Litecoin Core with the last coins: who bears the network's fee, and what everybody reads of it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
 import { enginesOfSoak } from '../support/engines.js';
@@ -46,7 +47,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
     }
 
     /** A paid payment without a service fee, so that nothing is left for the network, and its full refund, approved. */
-    async function approvedRefund(networkFee: 'merchant' | 'payer') {
+    async function approvedRefund(networkFee: 'merchant' | 'payer', part?: number) {
       const merchant = await shop.merchant();
       await shop.command(
         'merchants update',
@@ -65,10 +66,11 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       await confirm();
       expect((await payment(merchant, id)).status).toBe('success');
       const refund = await merchant.ask<RefundRecord>('POST', `/v1/payments/${id}/refunds`, {
-        ...{ kind: 'full', networkFee },
+        ...(part === undefined ? { kind: 'full' } : { kind: 'partial', amount: String(part) }),
+        networkFee,
         address: await node.rpc<string>('getnewaddress'),
       });
-      expect(refund).toMatchObject({ amount: locked.amount, fee: 0, networkFee });
+      expect(refund).toMatchObject({ amount: part ?? locked.amount, fee: 0, networkFee });
       await merchant.ask('POST', `/v1/refunds/${refund.id}/approve`, {});
       return { merchant, paymentId: id, refund };
     }
@@ -146,6 +148,47 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       });
       expect(again.status, 'nothing is left to refund').not.toBe(200);
     });
+
+    // SQLite locks no rows.
+    if (engine.name === 'PostgreSQL') {
+      it('is settled while another one of its payment is asked for, without a deadlock', async () => {
+        const { merchant, paymentId, refund } = await approvedRefund('payer', 0.01);
+        const { psbt } = await merchant.export();
+        await shop.import(merchant.sign(psbt));
+        const open = async () => {
+          const client = new pg.Client({ connectionString: shop.server.databaseUrl });
+          await client.connect();
+          onTestFinished(() => client.end());
+          return client;
+        };
+        const [client, watching] = [await open(), await open()];
+        const count = async (text: string): Promise<number> =>
+          Number((await watching.query<{ count: string }>(text)).rows[0]?.count);
+        // The server follows its PSBTs as well: one of the two waits for the other.
+        const waiting = () =>
+          count(`select count(*) from pg_stat_activity where datname = current_database()
+            and wait_event_type = 'Lock' and query ~ '"(ledger_accounts|payments)"'`);
+        const deadlocks = () =>
+          count('select deadlocks as count from pg_stat_database where datname = current_database()');
+        const before = await deadlocks();
+        // Both need the merchant's balance, and get it in the order in which they asked.
+        await client.query('begin');
+        await client.query('select 1 from ledger_accounts where merchant_id = $1 for update', [merchant.id]);
+        await node.mine(2);
+        await shop.scan();
+        const settling = shop.follow();
+        await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThanOrEqual(1);
+        const asking = merchant.ask('POST', `/v1/payments/${paymentId}/refunds`, {
+          ...{ kind: 'partial', amount: '0.02', networkFee: 'payer' },
+        });
+        await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
+        await client.query('commit');
+        await Promise.all([settling, asking]);
+        expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid' });
+        expect(await deadlocks()).toBe(before);
+        await shop.expectBooksInOrder();
+      });
+    }
 
     it('waits for another coin if the merchant bears the fee, and then arrives whole', async () => {
       const { merchant, refund } = await approvedRefund('merchant');

@@ -33,6 +33,11 @@ export const paymentRefunds = {
   lock: async (transaction: Transaction, id: string) =>
     orNotFound(await store.lockPayment(transaction, id), 'payment'),
 
+  /** Locks payments until the transaction ends, in one order for all who do. One that cannot be read is locked too. */
+  async lockAll(transaction: Transaction, ids: readonly string[]): Promise<void> {
+    await store.lockPayments(transaction, ids, () => undefined);
+  },
+
   /** Of a payment, which must be locked for its consequences to hold. */
   async creditedCoins(
     reader: Reader,

@@ -37,7 +37,7 @@ export interface PsbtDeps extends RoomDeps {
   readonly depositKeys: Pick<DepositKeys, 'list'>;
   /** The real networks of all kinds. */
   readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
-  readonly hooks: Pick<Hooks, 'beforePayout' | 'ensurePayable'>;
+  readonly hooks: Pick<Hooks, 'beforePayout' | 'beforeTransfers' | 'ensurePayable'>;
   readonly whyHeld: WhyHeld;
   readonly log: Logger;
 }

@@ -22,8 +22,25 @@ export interface Signed {
   readonly transaction: string | undefined;
 }
 
-/** Locks everything that the end of its transfers posts to, in the ledger's own order. */
-async function lockBooks({ ledger }: PsbtDeps, transaction: Transaction, psbt: PsbtTable): Promise<void> {
+/** The transfers of a PSBT, locked, in the order of their outputs. */
+async function lockPaid(
+  { hooks }: PsbtDeps,
+  transaction: Transaction,
+  { transfers }: StoredPsbt,
+): Promise<TransferRow[]> {
+  const ids = transfers.map(({ id }) => id);
+  const locked = await lockTransfers(transaction, ids);
+  await hooks.beforeTransfers(transaction, [...locked.values()]);
+  return ids.flatMap((id) => locked.get(id) ?? []);
+}
+
+/** The same, with everything that the end of its transfers posts to, in the ledger's own order. */
+async function lockWithBooks(
+  deps: PsbtDeps,
+  transaction: Transaction,
+  psbt: StoredPsbt,
+): Promise<TransferRow[]> {
+  const rows = await lockPaid(deps, transaction, psbt);
   const { merchant_id: merchantId, mode, network, currency } = psbt;
   const accounts: AccountName[] = [
     { kind: 'available', merchantId },
@@ -32,18 +49,12 @@ async function lockBooks({ ledger }: PsbtDeps, transaction: Transaction, psbt: P
     { kind: 'network_fee' },
     { kind: 'fee_income' },
   ];
-  await ledger.lock(
+  await deps.ledger.lock(
     transaction,
     mode,
     accounts.map((account) => ({ currency, account })),
   );
-}
-
-/** The transfers of a PSBT, locked, in the order of their outputs. */
-async function lockPaid(transaction: Transaction, { transfers }: StoredPsbt): Promise<TransferRow[]> {
-  const ids = transfers.map(({ id }) => id);
-  const locked = await lockTransfers(transaction, ids);
-  return ids.flatMap((id) => locked.get(id) ?? []);
+  return rows;
 }
 
 /** Notes that a version is signed. Its transfers are on their way from now on, and nothing else may pay them. */
@@ -55,7 +66,7 @@ export async function markSent(
   { txHash, transaction: raw }: Signed,
 ): Promise<void> {
   const { clock, settlement } = deps;
-  await lockBooks(deps, transaction, psbt);
+  const rows = await lockWithBooks(deps, transaction, psbt);
   await store.updateVersion(transaction, version, {
     tx_hash: txHash,
     signed_transaction: raw ?? version.signed_transaction,
@@ -68,7 +79,7 @@ export async function markSent(
       problem: null,
       updated_at: clock.real(),
     });
-    for (const row of await lockPaid(transaction, psbt)) {
+    for (const row of rows) {
       if (row.status !== 'pending' && row.status !== 'processing') continue;
       await settlement.move(transaction, row, { status: 'processing', tx_hash: txHash });
     }
@@ -122,8 +133,7 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     const version = psbt.versions.find((one) => one.number === number);
     const txHash = version?.tx_hash;
     if (!version || !txHash) throw new Error(`The PSBT ${id} has no version ${number}`);
-    await lockBooks(deps, transaction, psbt);
-    const rows = await lockPaid(transaction, psbt);
+    const rows = await lockWithBooks(deps, transaction, psbt);
     const shares = sharesOf(version.fee, rows.length);
     const amounts = paidAmounts(psbt, version);
     const exclusive = await store.exclusiveHashes(transaction, psbt);
@@ -220,10 +230,10 @@ export function conflict(deps: PsbtDeps, id: string, spenderHash: string, proble
     const psbt = await store.lockPsbt(transaction, id);
     if (psbt.state === 'conflicted' || psbt.state === 'discarded') return;
     if (psbt.state === 'settled') {
-      await lockBooks(deps, transaction, psbt);
+      const rows = await lockWithBooks(deps, transaction, psbt);
       const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
       const isPaid = await store.transfersPaidBy(transaction, spenderHash);
-      for (const row of await lockPaid(transaction, psbt)) {
+      for (const row of rows) {
         if (row.status !== 'success' || row.tx_hash !== settledHash || isPaid.has(row.id)) continue;
         await deps.settlement.lose(
           transaction,
@@ -246,7 +256,7 @@ export function conflict(deps: PsbtDeps, id: string, spenderHash: string, proble
 /** Gives it up. Its transfers wait again, for another PSBT or another way to be paid. */
 export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: StoredPsbt): Promise<void> {
   const held = new Set(psbt.transfers.filter((one) => one.is_held).map(({ id }) => id));
-  for (const row of await lockPaid(transaction, psbt)) {
+  for (const row of await lockPaid(deps, transaction, psbt)) {
     if (row.status === 'processing' && held.has(row.id)) {
       await deps.settlement.move(transaction, row, { status: 'pending', tx_hash: null });
     }

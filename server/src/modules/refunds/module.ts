@@ -52,6 +52,7 @@ export const refunds = defineModule({
       jobs: () => [{ name: 'refunds', intervalMs: 1000, run: (signal) => rules.expireOverdue(signal) }],
       handlers: { refunds: createRefundHandlers(rules), refundClaims: createRefundClaimHandlers(rules) },
       answers: {
+        beforeTransfers: rules.lockPaidBack,
         onTransfer: rules.follow,
         whyNotPaid: rules.whyNotDue,
         onPaymentStatus: rules.yieldTo,

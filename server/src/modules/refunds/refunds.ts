@@ -21,7 +21,14 @@ import { createClaims } from './claims.js';
 import { isSuccess, refundableOf, whyNotDue } from './due.js';
 import { newToken, tokenDigest } from '../../core/shared/token.js';
 import { transferEvents } from './states.js';
-import { createRefundStore, findOverdue, listOfPayment, sumTakenBefore, type RefundFilter } from './store.js';
+import {
+  createRefundStore,
+  findOverdue,
+  findPaymentsOf,
+  listOfPayment,
+  sumTakenBefore,
+  type RefundFilter,
+} from './store.js';
 import { viewRefund, type Refund } from './view.js';
 import type { RefundRow } from './tables.js';
 import { refundMetadata } from './tables.js';
@@ -289,6 +296,12 @@ export function createRefunds(deps: RefundsDeps) {
       const row = id === null ? undefined : await store.findAnyRefund(reader, id);
       if (!row) return undefined;
       return whyNotDue(reader, payments, await payments.find(reader, row.payment_id), row);
+    },
+
+    /** Locks the payments whose refunds these transfers pay. */
+    async lockPaidBack(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void> {
+      const ids = transfers.flatMap(({ refund_id: id }) => id ?? []);
+      await payments.lockAll(transaction, await findPaymentsOf(transaction, ids));
     },
 
     /** Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive. */

@@ -2,6 +2,7 @@
 import { valuesOf } from '../../core/db/values.js';
 import { sql } from 'kysely';
 import type { RefundStatus } from 'crypto-checkout/contract';
+import { inChunks } from '../../core/db/chunks.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import { forUpdate } from '../../core/db/locks.js';
 import {
@@ -82,6 +83,14 @@ function findByToken(reader: Reader, digest: string): Promise<RefundTable | unde
 /** Locks a refund until the transaction ends. Its payment must be locked before. */
 function lockRefund(transaction: Transaction, id: string): Promise<RefundTable | undefined> {
   return rowById(transaction, 'refunds', id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+/** The ids of the payments that refunds are of. */
+export async function findPaymentsOf(reader: Reader, ids: readonly string[]): Promise<string[]> {
+  const rows = await inChunks(ids, (chunk) =>
+    reader.selectFrom('refunds').select('payment_id').where('id', 'in', chunk).execute(),
+  );
+  return rows.map((row) => row.payment_id);
 }
 
 /** All refunds of a coin of a payment. */
