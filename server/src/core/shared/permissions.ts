@@ -1,5 +1,5 @@
 /** The endpoints that the scopes of secret keys and the roles of people may call. */
-import { type Endpoint, type Endpoints, endpointsOf, type Role, sandbox } from 'crypto-checkout/contract';
+import { type Endpoint, type Endpoints, endpointsOf, type Role } from 'crypto-checkout/contract';
 import type { KeyScope } from './scope.js';
 
 /** Everything in a resource; what only reads; or the verbs that are named. */
@@ -57,7 +57,7 @@ export function mayCall(who: KeyScope | Role, resource: string, verb: string, en
   return reach.includes(verb);
 }
 
-/** All that a role may call, as `payments.list`. @param api the endpoints that the server has, the console's too */
+/** All that a role may call, as `payments.list`. @param api the endpoints that the server has, those of the console and the sandbox too */
 export const permissionsOf = (role: Role, api: Endpoints): string[] =>
   keyed(api)
     .filter(({ resource, verb, endpoint }) => mayCall(role, resource, verb, endpoint))
@@ -78,5 +78,4 @@ export function shortPermissionsOf(role: Role, api: Endpoints): string[] {
   ];
 }
 
-const keyed = (api: Endpoints) =>
-  endpointsOf({ ...api, sandbox }).filter(({ endpoint }) => endpoint.key !== 'none');
+const keyed = (api: Endpoints) => endpointsOf(api).filter(({ endpoint }) => endpoint.key !== 'none');

@@ -14,6 +14,7 @@ import type { Core } from '../../core/core.js';
 import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
+import { sandboxEndpoints } from '../../core/sandbox/endpoints.js';
 import { isoTime } from '../../core/shared/clock.js';
 import { createAccountHandlers } from './account-handlers.js';
 import { createBankPayoutHandlers } from './bank-payout-handlers.js';
@@ -82,7 +83,7 @@ export const consoleModule = defineModule({
     const people = createPeople({
       ...core,
       consoleUrl: url,
-      api: { ...described.api, ...described.console },
+      api: { ...described.api, ...described.console, ...sandboxEndpoints(isSandboxOn) },
     });
     const { sessions } = people;
     const home = homeOf(core);

@@ -34,11 +34,7 @@ export interface Begun {
 
 export type People = ReturnType<typeof createPeople>;
 
-interface PeopleDeps extends PasskeysDeps {
-  readonly isSandboxOn: boolean;
-}
-
-export function createPeople(deps: PeopleDeps) {
+export function createPeople(deps: PasskeysDeps) {
   const { database, clock, newId, currencies, auditLog, merchants, consoleUrl, personalData } = deps;
   const modes = (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0);
   const sessions = createSessions(deps);
@@ -97,9 +93,7 @@ export function createPeople(deps: PeopleDeps) {
       id: sessionId,
       person: { id, email },
       role,
-      permissions: shortPermissionsOf(role, deps.api).filter(
-        (call) => deps.isSandboxOn || !call.startsWith('sandbox.'),
-      ),
+      permissions: shortPermissionsOf(role, deps.api),
       merchant: { id: merchantId, name, timeZone },
       modes,
       provedUntil: isoTime(provedAt + proofMs),
