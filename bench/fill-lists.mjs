@@ -102,33 +102,31 @@ export async function fill(sql, payments, templates) {
   });
 
   // 65 % are paid, 20 % expired and 15 % cancelled.
-  const template = `case when s.i % 20 < 13 then '${templates.paid}' when s.i % 20 < 17 then '${templates.expired}' else '${templates.cancelled}' end`;
-  await copy(sql, 'payments', payments, template, {
+  const templateOf = (/** @type {string} */ number) =>
+    `case when ${number} % 20 < 13 then '${templates.paid}' when ${number} % 20 < 17 then '${templates.expired}' else '${templates.cancelled}' end`;
+  await copy(sql, 'payments', payments, templateOf('s.i'), {
     ...spread(payments),
+    ...unusual(payments),
     // Paid within a minute, so that each payment has its own day.
     settled_at: `case when t.settled_at is null then null else 60000 + ${spread(payments)['created_at'] ?? ''} end`,
     tx_ref: `'order-' || s.i`,
     payer: `'{"description":"Payment from a customer","email":"customer-' || (s.i % 50000) || '@example.com"}'`,
     payer_index: `'customer-' || (s.i % 50000) || '@example.com'`,
   });
-  const parent = `p.id <> t.payment_id and t.payment_id = case p.state
-    when (select state from payments where id = '${templates.paid}') then '${templates.paid}'
-    when (select state from payments where id = '${templates.expired}') then '${templates.expired}'
-    else '${templates.cancelled}' end`;
+  const parent = `t.payment_id = case when p.tx_ref like 'order-%' then ${templateOf('cast(substr(p.id, 16) as bigint)')} end`;
   const entries = ['time', 'type', 'event', 'code', 'entry_values'];
   await sql.run(
     `insert into log_entries (payment_id, ${entries.join(', ')})
      select p.id, ${entries.map((name) => `t.${name}`).join(', ')} from payments p join log_entries t on ${parent}
-     where p.tx_ref like 'order-%' order by p.created_at`,
+     order by p.created_at`,
   );
-  await copyOf(sql, 'receipts', `payments p join receipts t on ${parent} where p.tx_ref like 'order-%'`, {
+  await copyOf(sql, 'receipts', `payments p join receipts t on ${parent}`, {
     id: 'p.id',
     payment_id: 'p.id',
     merchant_id: 'p.merchant_id',
     tx_hash: 'p.id',
   });
 
-  await addUnusual(sql);
   await addWebhooks(sql);
   const refunds = oneOf(50, payments);
   await copy(sql, 'refunds', refunds, templates.refund, {
@@ -200,28 +198,30 @@ export async function fill(sql, payments, templates) {
   await sql.settle();
 }
 
-/** One payment in 1,000 of each kind that needs attention. @param {Sql} sql */
-async function addUnusual(sql) {
-  /** @type {[state: string, findings: import('crypto-checkout/contract').PaymentFinding[]][]} */
+/**
+ * One payment in 1,000 of each kind that needs attention, but enough to fill a page of 100. They are stored so from the start: an
+ * index that all paid payments were in for a while stays large, and PostgreSQL then reads another one.
+ * @param {number} payments
+ */
+function unusual(payments) {
+  /** @type {[number: number, state: string, findings: import('crypto-checkout/contract').PaymentFinding[]][]} */
   const kinds = [
-    ['settled_over', ['over']],
-    ['expired_late', ['late']],
-    ['expired_partial', ['short']],
-    ['cancelled_paid', ['late']],
-    ['invalid', ['wrong_coin']],
-    ['reversed', []],
+    [0, 'settled_over', ['over']],
+    [1, 'expired_late', ['late']],
+    [2, 'expired_partial', ['short']],
+    [10, 'cancelled_paid', ['late']],
+    [11, 'invalid', ['wrong_coin']],
+    [12, 'reversed', []],
   ];
+  // So that all are of the first merchant, and copies of the payment that was paid.
+  const share = Math.max(20, 20 * Math.floor(payments / oneOf(1000, payments) / 20));
   const caseOf = (/** @type {(kind: (typeof kinds)[number]) => string | number} */ valueOf) =>
-    kinds
-      .map((kind, index) => `when '${String(index * 50).padStart(3, '0')}' then ${valueOf(kind)}`)
-      .join(' ');
+    `case s.i % ${share} ${kinds.map((kind) => `when ${kind[0]} then ${valueOf(kind)}`).join(' ')}`;
   const { write: bits } = setCodec(paymentFinding.options);
-  await sql.run(
-    `update payments set state = case substr(id, 24, 3) ${caseOf(([state]) => `'${state}'`)}
-       else case state when 'settled_over' then 'settled' else state end end,
-       findings = case substr(id, 24, 3) ${caseOf(([, findings]) => bits(findings))} else 0 end
-     where tx_ref like 'order-%'`,
-  );
+  return {
+    state: `${caseOf(([, state]) => `'${state}'`)} else case t.state when 'settled_over' then 'settled' else t.state end end`,
+    findings: `${caseOf(([, , findings]) => bits(findings))} else 0 end`,
+  };
 }
 
 /** An event of each payment with an attempt: one in 50 was given up, and one in 500 is tried again later. @param {Sql} sql */

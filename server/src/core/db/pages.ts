@@ -39,13 +39,20 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
   { page, skip }: PageRequest,
   bound?: { readonly reader: Reader; readonly mostListed: number },
 ): Promise<Page<O>> {
-  const total = await (bound ? countWithin(query, bound) : countRows(query));
-  if (bound && (page - 1) * skip >= bound.mostListed) return { rows: [], total };
-  const rows = await newestFirst(query, table)
-    .limit(skip)
-    .offset((page - 1) * skip)
-    .execute();
-  return { rows, total };
+  const offset = (page - 1) * skip;
+  const most = Math.max(0, Math.min(skip, (bound?.mostListed ?? Infinity) - offset));
+  // One row more than asked for: if there is none, the list ends here, and is not walked again to be counted.
+  const found =
+    most === 0
+      ? []
+      : await newestFirst(query, table)
+          .limit(most + 1)
+          .offset(offset)
+          .execute();
+  const rows = found.slice(0, most);
+  const isLast = most > 0 && (found.length <= most || offset + most === bound?.mostListed);
+  if (isLast && (rows.length > 0 || offset === 0)) return { rows, total: offset + rows.length };
+  return { rows, total: await (bound ? countWithin(query, bound) : countRows(query)) };
 }
 
 /**
