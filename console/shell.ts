@@ -86,6 +86,8 @@ export class CheckoutConsole extends LitElement {
   #visit = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #following: Following | undefined;
+  /** The server's mark of the first page's payment, before it was read. */
+  #seen: string | undefined;
   /** True if something has changed since the page's data was requested. */
   #isStale = false;
   /** Counts the reads of pages' data, and the last one that has ended. */
@@ -215,6 +217,7 @@ export class CheckoutConsole extends LitElement {
     const start = this.#takeStart();
     if (token === undefined && start) {
       hearClock(Date.parse(start.at));
+      this.#seen = start.seen;
       this.#enter(start.session);
       this.#open();
       return;
@@ -405,8 +408,11 @@ export class CheckoutConsole extends LitElement {
     const { signal } = this.#visit;
     const { shown } = this;
     const page = this.#page;
-    const seen = await markOf(shown.name === 'page' ? page?.announced?.(shown.data) : undefined);
+    const announced = shown.name === 'page' ? page?.announced?.(shown.data) : undefined;
+    const seen = page?.changes === 'payment' ? this.#seen : await markOf(announced);
     if (signal.aborted) return;
+    // Another payment has another one.
+    this.#seen = undefined;
     const route = this.#route;
     this.#following?.end();
     this.#following = undefined;

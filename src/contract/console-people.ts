@@ -43,8 +43,11 @@ const session = z.object({
 });
 export type ConsoleSession = z.output<typeof session>;
 
-/** In the document of a page, for a browser with a session: who is signed in, and the time of the test clock. */
-export const consoleStart = z.object({ session, at: timestamp });
+/**
+ * In the document of a page, for a browser with a session: who is signed in, the time of the test clock, and of a payment's page
+ * `seen`, the mark of the payment before the page reads it.
+ */
+export const consoleStart = z.object({ session, at: timestamp, seen: z.optional(z.string()) });
 export type ConsoleStart = z.output<typeof consoleStart>;
 
 /** True if the role of the session may call `payments.list`, a resource and a verb. */

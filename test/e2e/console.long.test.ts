@@ -449,6 +449,27 @@ test('Home reads its numbers once, and again when they have changed', async () =
   await expect.poll(() => reads, { timeout: 10_000 }).toBe(2);
 });
 
+test('a payment’s page reads it once, and again when it has changed', async () => {
+  const { page } = await signIn('owner');
+  const { payment } = await stage.create();
+  let reads = 0;
+  page.on(
+    'request',
+    (request) => (reads += request.url().endsWith(`/v1/transactions/${payment.id}`) ? 1 : 0),
+  );
+  const listens = page.waitForResponse(/\/console\/api\/changes\/test\?payment=\w+&seen=/);
+  const { origin } = new URL(page.url());
+  await page.goto(`${origin}/console/test/payment/${payment.id}`);
+  await heading(page, `Payment ${payment.txRef}`);
+  await listens;
+  // Longer than it waits to be read again on schedule.
+  await page.waitForTimeout(7000);
+  expect(reads).toBe(1);
+  await stage.merchant.payments.cancel({ params: { payment_id: payment.id } });
+  await page.getByText('Cancelled', { exact: true }).first().waitFor();
+  expect(reads).toBe(2);
+});
+
 test.each(['heard', 'polled'])('a payment’s page and Home follow what happens: %s', async (way) => {
   const { page } = await signIn('support');
   if (way === 'polled')

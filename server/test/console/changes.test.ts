@@ -1,5 +1,6 @@
 /** Changes that the console learns of: over real HTTP, on both databases, from this server and from another one. */
 import { createHash } from 'node:crypto';
+import { consoleStart } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
@@ -134,6 +135,29 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     await heard(same, 2);
     expect(same.events).toEqual(['beat', 'changed']);
     for (const one of [same, older]) one.close();
+  });
+
+  it('a payment’s page hears only of changes since its document, which has marks of only its own shop’s payments', async () => {
+    const browser = at(other, await signIn(server, 'support'));
+    const id = await create();
+    const seenIn = async (path: string) => {
+      const page = await fetch(`${other.url}/console/${path}`, { headers: { Cookie: browser.cookie } });
+      const [, text = ''] = / start="([^"]*)"/.exec(await page.text()) ?? [];
+      return consoleStart.parse(JSON.parse(text.replaceAll('&quot;', '"'))).seen;
+    };
+    expect(await seenIn('test/payments')).toBe(undefined);
+    expect(await seenIn(`live/payment/${id}`)).toBe(undefined);
+    expect(await seenIn(`test/payment/${'0'.repeat(26)}`)).toBe(undefined);
+    const seen = await seenIn(`test/payment/${id}`);
+    expect(seen).toMatch(/^[0-9a-f]{64}$/);
+    const page = await listen(other.url, browser, `test?payment=${id}&seen=${seen}`);
+    const older = await listen(other.url, browser, `test?payment=${id}&seen=${'0'.repeat(64)}`);
+    await heard(older, 2);
+    expect([page.events, older.events]).toEqual([['beat'], ['beat', 'changed']]);
+    expect((await cancel(server, id)).status).toBe(200);
+    await heard(page, 2);
+    expect(page.events).toEqual(['beat', 'changed']);
+    for (const one of [page, older]) one.close();
   });
 
   it('ends with the session, whichever server ended it; nobody else gets in, and nobody gets many', async () => {

@@ -19,7 +19,7 @@ export interface Watcher {
   readonly sessionId: string;
   /** Undefined: the home page. */
   readonly paymentId: string | undefined;
-  /** The mark of the home page that it has; undefined if it may have none. */
+  /** The mark of the data that it has, or of older data; undefined if it may have none. */
   readonly seen: string | undefined;
   changed(): void;
   /** Called when there will be no more notifications. */
@@ -155,6 +155,9 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
       plan(0);
       return () => watchers.delete(watcher);
     },
+
+    /** The mark of a payment's page; undefined if the scope has no such payment. */
+    markOf: async (scope: Scope, id: string) => (await readPaymentMarks(database.reader, [id]))(id, scope),
 
     /** Looks soon: something was committed. */
     wake: () => plan(gatherMs),

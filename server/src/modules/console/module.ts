@@ -1,6 +1,7 @@
 /** The module of the console: the pages at `/console` for a shop's people, how they sign in, and what those pages read. */
 import { fileURLToPath } from 'node:url';
 import {
+  api,
   bankPayouts as bankPayoutsApi,
   cases as casesApi,
   home,
@@ -8,6 +9,7 @@ import {
   relations as relationsApi,
   settingsApi,
   transfersByHand,
+  type Role,
 } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
@@ -16,6 +18,8 @@ import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
 import { sandboxEndpoints } from '../../core/sandbox/endpoints.js';
 import { isoTime } from '../../core/shared/clock.js';
+import { mayCall } from '../../core/shared/permissions.js';
+import type { Mode } from '../../core/shared/scope.js';
 import { createAccountHandlers } from './account-handlers.js';
 import { createBankPayoutHandlers } from './bank-payout-handlers.js';
 import { bankPayoutTables } from './bank-payout-tables.js';
@@ -31,6 +35,7 @@ import { createGoLive } from './go-live.js';
 import { createHomeHandlers } from './home-handlers.js';
 import { createHome } from './home.js';
 import { changesRoute, changeStream } from './http/change-stream.js';
+import type { ShownPage } from './http/console-page.js';
 import { createSessionCookies } from './http/session-cookies.js';
 import { createPeopleHandlers } from './people-handlers.js';
 import { createPeople } from './people.js';
@@ -119,12 +124,17 @@ export const consoleModule = defineModule({
           isSandboxOn && merchantId !== undefined ? await people.firstLink(merchantId) : undefined;
         const { consolePage } = await import('./http/console-page.js');
         return {
-          router: consolePage(publicUrl, builtPages, async (request) => {
+          router: consolePage(publicUrl, builtPages, async (request, shown) => {
             const token = cookies.tokenOf(request);
             const signedIn = token === undefined ? undefined : await sessions.authenticate(token);
             if (!signedIn) return undefined;
-            const at = isoTime(clock.now({ merchantId: signedIn.merchantId, mode: 'test' }));
-            return { session: await people.viewSession(signedIn), at };
+            const { merchantId, person } = signedIn;
+            const at = isoTime(clock.now({ merchantId, mode: 'test' }));
+            const [session, seen] = await Promise.all([
+              people.viewSession(signedIn),
+              watchedIn(shown, person.role, ({ mode, id }) => changes.markOf({ merchantId, mode }, id)),
+            ]);
+            return { session, at, seen };
           }),
           links: { Console: url },
           printed: { Console: firstLink ?? url },
@@ -148,6 +158,18 @@ export const consoleModule = defineModule({
   },
   commands: (rules) => [userCommands((context) => rules(context).people)],
 });
+
+/** The mark of the payment whose page is shown to a role that may see it. */
+async function watchedIn(
+  { mode, page, id }: ShownPage,
+  role: Role,
+  markOf: (payment: { readonly mode: Mode; readonly id: string }) => Promise<string | undefined>,
+): Promise<string | undefined> {
+  if (page !== 'payment' || id === undefined || (mode !== 'test' && mode !== 'live')) return undefined;
+  return mayCall(role, 'transactions', 'retrieve', api.transactions.retrieve)
+    ? markOf({ mode, id })
+    : undefined;
+}
 
 const homeOf = (core: Core) =>
   createHome({

@@ -1,4 +1,5 @@
 /** Marks of payments: each differs from the previous one once anything has changed that a payment's page shows. */
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Reader } from '../../core/db/engine.js';
 import { refundQueries } from '../../core/payments/refunds-of.js';
@@ -51,6 +52,8 @@ export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
   const known = new Map(rows.map(({ id, ...row }) => [id, row]));
   return (id: string, scope: Scope): string | undefined => {
     const row = known.get(id);
-    return row && isWithin(row, scope) ? JSON.stringify(row) : undefined;
+    return row && isWithin(row, scope) ? digest(JSON.stringify(row)) : undefined;
   };
 }
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');

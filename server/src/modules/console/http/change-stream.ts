@@ -47,7 +47,7 @@ export function changeStream(changes: Pick<Changes, 'watch'>, options: StreamOpt
     // never end.
     if (response.destroyed) return;
     const scope = { merchantId, mode } as const;
-    const seen = paymentId === undefined ? markIn(request) : undefined;
+    const seen = markIn(request);
     const stop = changes.watch({
       ...{ scope, paymentId, seen, personId: person.id, sessionId: person.sessionId },
       changed: () => send(response, 'changed'),

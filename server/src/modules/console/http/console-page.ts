@@ -27,6 +27,14 @@ const policy = policyOf({
   trustedTypes: "lit-html 'allow-duplicates'",
 });
 
+/** The page of an address. */
+export interface ShownPage {
+  readonly mode: string | undefined;
+  readonly page: string;
+  /** Of the record that it is about, if it is about one. */
+  readonly id: string | undefined;
+}
+
 /**
  * @param directory of the build: `console.js`, `console.css`, and in `chunks/` what is loaded later, with a hash in its name
  * @param startOf reads who is signed in, so that a page need not ask first
@@ -34,7 +42,7 @@ const policy = policyOf({
 export function consolePage(
   publicUrl: string,
   directory: string,
-  startOf: (request: Request) => Promise<ConsoleStart | undefined>,
+  startOf: (request: Request, shown: ShownPage) => Promise<ConsoleStart | undefined>,
 ): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const path = pathOf(publicUrl);
@@ -64,9 +72,12 @@ export function consolePage(
   // The script reads the name of the page from the address.
   router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, async (request, response) => {
     const locale = pickLocale(['en']);
-    const [, , , page = 'home'] = request.path.split('/');
+    const [, , mode, page = 'home', id] = request.path.split('/');
     // Without it, the script asks for the session, and says what is wrong.
-    const [start, files] = await Promise.all([startOf(request).catch(() => undefined), readManifest()]);
+    const [start, files] = await Promise.all([
+      startOf(request, { mode, page, id }).catch(() => undefined),
+      readManifest(),
+    ]);
     const known = start ? html` start="${JSON.stringify(start)}"` : '';
     const content = html`<checkout-console
         base="${path}/console"
