@@ -164,6 +164,36 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names()).toEqual(['taken']);
   });
 
+  it('prepare a statement again that was skipped because the one before it failed', async () => {
+    await put('taken');
+    const findOthers = prepared((reader, { name }: { readonly name: string }) =>
+      reader.selectFrom('settings').select('name').where('name', '<>', name).where('value', '=', 'x'),
+    );
+    const failed = database.write(async (transaction) => {
+      await insertSetting(transaction, { name: 'taken', value: 'x' });
+      return findOthers(transaction, { name: 'other' });
+    });
+    await expect(failed).rejects.toThrow(/unique/i);
+    const found = await database.write((transaction) => findOthers(transaction, { name: 'other' }));
+    expect(found).toEqual([{ name: 'taken' }]);
+  });
+
+  it('fail if a value cannot be written, and write nothing behind it', async () => {
+    const endless: Record<string, unknown> = {};
+    endless.self = endless;
+    const failed = database.write(async (transaction) => {
+      void insertSetting(transaction, { name: 'before', value: 'x' });
+      const unwritable = sql`insert into settings (name, value) values ('bad', ${endless})`;
+      await send(transaction, { compile: () => unwritable.compile(transaction) });
+      await insertSetting(transaction, { name: 'behind', value: 'x' });
+      await findSettings(transaction, { value: 'x' });
+    });
+    await expect(failed).rejects.toThrow();
+    expect(await names()).toEqual([]);
+    await put('after');
+    expect(await names()).toEqual(['after']);
+  });
+
   it('continue after a table change makes a prepared statement stale', async () => {
     await put('a');
     for (let read = 0; read < 3; read += 1) expect(await names()).toEqual(['a']);

@@ -4,6 +4,7 @@ import SqliteDatabase from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
+import type { Transaction } from '../../src/core/db/engine.js';
 import { outageReason } from '../../src/core/db/errors.js';
 import { openDatabase } from '../../src/database.js';
 import { send } from '../../src/core/db/send.js';
@@ -161,7 +162,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     await database.close();
   });
 
-  // A write that is sent behind BEGIN, before its reply is here, would commit on its own. A first read does go with BEGIN.
+  // A write of its own behind BEGIN, before its reply is here, would commit. PostgreSQL skips those that are sent together with it.
   it.each(['a write', 'a read'])(
     'writes nothing in a transaction whose BEGIN was refused: %s first',
     async (first) => {
@@ -188,6 +189,30 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
       await address.stop();
     },
   );
+
+  it('sends BEGIN with the first write, and COMMIT with the last', async () => {
+    const sent: string[] = [];
+    const address = await openAddress(made.url, (bytes) => {
+      sent.push(bytes.toString('latin1'));
+      return bytes;
+    });
+    const database = await openDatabase(address.url);
+    const add = (transaction: Transaction, name: string) =>
+      transaction.insertInto('settings').values({ name, value: 'x' });
+    await database.write((transaction) => send(transaction, add(transaction, 'one')));
+    sent.length = 0;
+    await database.write(async (transaction) => {
+      await add(transaction, 'two').execute();
+      await send(transaction, add(transaction, 'three'));
+    });
+    const commands = sent.map((bytes) => bytes.match(/begin|insert into|commit/g));
+    expect(commands).toEqual([
+      ['begin', 'insert into'],
+      ['insert into', 'commit'],
+    ]);
+    await database.close();
+    await address.stop();
+  });
 
   // porsager/postgres#1218: BEGIN was sent, its connection went back to the pool, and others' queries ran inside the transaction.
   it('leaves no transaction open whose work failed before its BEGIN was answered', async () => {

@@ -44,9 +44,7 @@ const tryOf = (processId: number) => `
       .join(', ')}
   from (select pg_backend_pid() <> ${processId} as is_shared) as connection`;
 
-const setLocal = Object.entries(settings)
-  .map(([name, value]) => `; set local ${name} = '${value}'`)
-  .join('');
+const setLocal = Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`);
 
 interface Opened {
   readonly isShared: boolean;
@@ -185,12 +183,13 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
   }
 
   return {
+    types,
     acquire,
     note,
     release,
     query,
     /** The settings that follow BEGIN on a connection, in the same packet. */
-    settingsOf: (client: pg.PoolClient) => (opened.get(client)?.isShared ? setLocal : ''),
+    settingsOf: (client: pg.PoolClient): readonly string[] => (opened.get(client)?.isShared ? setLocal : []),
     /** True if there is a pooler in front of PostgreSQL. */
     isShared: (client: pg.PoolClient) => opened.get(client)?.isShared === true,
     /** @throws if PostgreSQL does not answer, or takes no writes */

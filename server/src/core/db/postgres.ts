@@ -1,5 +1,4 @@
 /** PostgreSQL: transactions with pipelined statements, and prepared queries. */
-import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   Kysely,
@@ -16,6 +15,7 @@ import type { Database, DatabaseOptions } from './database.js';
 import { isCollision, isStalePlan } from './errors.js';
 import { refuseForgetfulPooler } from './forgetful-pooler.js';
 import type { Transaction } from './engine.js';
+import { Flight } from './flight.js';
 import { migrate, snapshotsOf } from './migrate.js';
 import { createPostgresPool, type PostgresPool } from './postgres-pool.js';
 import { combine, registerDirectRun, type NamedQuery } from './prepared.js';
@@ -179,8 +179,10 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   readonly #client: pg.PoolClient;
   readonly #pool: PostgresPool;
   readonly #names: StatementNames | undefined;
-  readonly #stream: Socket;
-  #isCorked = false;
+  /** Statements of this turn of the event loop: they are sent at its end. */
+  #flight: Flight | undefined;
+  /** The one that begins the transaction. Its other statements need no answer to BEGIN. */
+  #first: Flight | undefined;
   /** Ends once BEGIN is answered. Stays if BEGIN failed: until the connection is released, no write must follow. */
   #beginning: Promise<void> | undefined;
   /** The number of statements that wait for that. */
@@ -196,8 +198,6 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     this.#client = client;
     this.#pool = pool;
     this.#names = names;
-    // pg's types do not declare `connection`.
-    this.#stream = (client as unknown as { connection: { stream: Socket } }).connection.stream;
   }
 
   async executeQuery<R>(query: NamedQuery): Promise<QueryResult<R>> {
@@ -237,9 +237,12 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     throw new Error('Streaming is not supported');
   }
 
-  /** Does not wait for the answer, so that a first read travels with it. */
+  /** Does not wait for the answer, so that the first statements travel with it. */
   begin(statement: string): void {
-    this.#watch(this.#start({ sql: `${statement}${this.#pool.settingsOf(this.#client)}`, parameters: [] }));
+    for (const sql of [statement, ...this.#pool.settingsOf(this.#client)]) {
+      this.#watch(this.#start({ sql, parameters: [] }));
+    }
+    this.#first = this.#flight;
     this.#beginning = Promise.all(this.#sent).then(() => {
       if (!this.#failure) this.#beginning = undefined;
     });
@@ -256,6 +259,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   /** Never rejects: the caller needs the error before it. A connection that could not roll back ends when it is released. */
   async rollback(): Promise<void> {
     await this.#beginning;
+    this.#depart();
     this.#watch(this.#start({ sql: 'rollback', parameters: [] }));
     await Promise.all(this.#sent);
   }
@@ -273,6 +277,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   async rollbackToSavepoint(): Promise<void> {
+    this.#depart();
     const undone = this.#run('rollback to savepoint part');
     const [result] = await Promise.allSettled([undone, ...this.#sent]);
     // Without the savepoint, a statement before it has failed, and with it the whole transaction.
@@ -286,16 +291,18 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     const failure = this.#failure?.error;
     this.#sent = [];
     this.#failure = undefined;
+    this.#first = undefined;
     this.#beginning = undefined;
     this.#pool.release(this.#client, failure);
   }
 
   #run = (sql: string) => this.#query({ sql, parameters: [] });
 
-  /** Behind a BEGIN that failed, each write would commit separately. A read does no harm there. */
+  /** Behind a BEGIN that failed, each write of another flight would commit separately. A read does no harm there. */
   #query(statement: Statement): Promise<pg.QueryResult> {
-    const mustWait = this.#held > 0 || (this.#beginning && !statement.sql.startsWith('select '));
-    return mustWait ? this.#hold(statement) : this.#start(statement);
+    const isWithBegin = this.#flight !== undefined && this.#flight === this.#first;
+    const isSafe = !this.#beginning || isWithBegin || statement.sql.startsWith('select ');
+    return this.#held === 0 && isSafe ? this.#start(statement) : this.#hold(statement);
   }
 
   async #hold(statement: Statement): Promise<pg.QueryResult> {
@@ -307,19 +314,23 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   #start({ sql, parameters, name }: Statement): Promise<pg.QueryResult> {
-    this.#cork();
-    return this.#client.query(statementOf(this.#names, sql, [...parameters], name));
+    this.#flight ??= this.#board();
+    const { types } = this.#pool;
+    return this.#flight.add({ ...statementOf(this.#names, sql, [...parameters], name), types });
   }
 
-  /** Sends the statements of one turn of the event loop in one packet. */
-  #cork(): void {
-    if (this.#isCorked) return;
-    this.#isCorked = true;
-    this.#stream.cork();
+  #board(): Flight {
+    const flight = new Flight();
     setImmediate(() => {
-      this.#isCorked = false;
-      this.#stream.uncork();
+      if (this.#flight === flight) this.#depart();
     });
+    return flight;
+  }
+
+  /** Sends what waits. PostgreSQL would skip what comes behind a failure in the same flight. */
+  #depart(): void {
+    if (this.#flight) this.#client.query(this.#flight);
+    this.#flight = undefined;
   }
 
   #watch(result: Promise<unknown>): void {

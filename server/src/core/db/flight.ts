@@ -1,0 +1,104 @@
+/**
+ * Statements that travel to PostgreSQL, and are answered, together. If one fails, PostgreSQL skips the rest: nothing
+ * behind a BEGIN that failed is written.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
+ */
+import pg from 'pg';
+
+/** The calls that pg's client makes for each answer, and its types lack. */
+interface Answered {
+  readonly name?: string;
+  readonly text: string;
+  handleRowDescription(message: unknown): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, connection: Connection): void;
+  handleError(error: Error, connection: Connection): void;
+  handleReadyForQuery(connection: Connection): void;
+  submit(connection: Connection): Error | null;
+}
+type Connection = pg.Connection & { readonly submittedNamedStatements: Record<string, string> };
+
+/** pg sends only its own queries in a pipeline, and asks for an answer to each. To pg, this is one query. */
+export class Flight extends pg.Query {
+  /** Of the statement that is answered next. */
+  declare name: string | undefined;
+  declare text: string;
+  /** Those that have not failed, and whose callers wait. */
+  #statements: Answered[] = [];
+  #answered = 0;
+  #failure: Error | undefined;
+
+  constructor() {
+    super({ text: '' });
+  }
+
+  add(config: pg.QueryConfig): Promise<pg.QueryResult> {
+    return new Promise((resolve, reject) => {
+      const settle = (error: Error | undefined, result: pg.QueryResult) => {
+        this.#failure ??= error;
+        if (error) reject(error);
+        else resolve(result);
+      };
+      const extended = { ...config, queryMode: 'extended' };
+      this.#statements.push(new pg.Query(extended, settle) as pg.Query & Answered);
+    });
+  }
+
+  override submit = (connection: pg.Connection): null => {
+    const real = connection as Connection;
+    // Each statement would ask for an answer to itself.
+    const shared = Object.create(real, { sync: { value: () => undefined } }) as Connection;
+    real.stream.cork();
+    for (const [place, statement] of this.#statements.entries()) {
+      const error = statement.submit(shared) ?? this.#failure;
+      if (!error) continue;
+      // Its values cannot be written. Nothing behind it may be.
+      this.#fail(this.#statements.splice(place), error, real);
+      break;
+    }
+    real.sync();
+    real.stream.uncork();
+    this.#next();
+    return null;
+  };
+
+  handleRowDescription(message: unknown): void {
+    this.#statements[this.#answered]?.handleRowDescription(message);
+  }
+
+  handleDataRow(message: unknown): void {
+    this.#statements[this.#answered]?.handleDataRow(message);
+  }
+
+  handleCommandComplete(message: unknown, connection: Connection): void {
+    this.#statements[this.#answered]?.handleCommandComplete(message, connection);
+    this.#answered += 1;
+    this.#next();
+  }
+
+  handleError(error: Error, connection: Connection): void {
+    const failed = this.#statements.splice(this.#answered);
+    this.handleReadyForQuery(connection);
+    this.#fail(failed, error, connection);
+  }
+
+  /** Only now is the connection free: a caller gets its result no earlier. */
+  handleReadyForQuery(connection: Connection): void {
+    for (const statement of this.#statements.splice(0)) statement.handleReadyForQuery(connection);
+  }
+
+  /** pg would take those that PostgreSQL skipped for prepared. */
+  #fail(statements: readonly Answered[], error: Error, connection: Connection): void {
+    for (const statement of statements) {
+      if (statement.name !== undefined)
+        Reflect.deleteProperty(connection.submittedNamedStatements, statement.name);
+      statement.handleError(error, connection);
+    }
+  }
+
+  #next(): void {
+    const statement = this.#statements[this.#answered];
+    this.name = statement?.name;
+    this.text = statement?.text ?? '';
+  }
+}
