@@ -393,13 +393,13 @@ function simulatedChain(
     },
 
     async pending() {
-      const { hash } = await lastBlock(reader, network);
-      const [{ count } = { count: 0 }] = await countPending(reader, { network });
+      const [now] = await summarizePending(reader, { network });
+      const [hash, count, newest] = [now?.head ?? '', Number(now?.count), now?.newest ?? 0];
       // As long as a block is the last, no transfer gets into a block or out of one: only newer ones are read.
       if (lastPending.headHash !== hash) lastPending = noPending(hash);
-      lastPending = await addNewer(lastPending);
+      if (lastPending.newest !== newest) lastPending = await addNewer(lastPending);
       // One was committed late, or a merchant's test data was wiped.
-      if (lastPending.transfers.size !== Number(count)) lastPending = await addNewer(noPending(hash));
+      if (lastPending.transfers.size !== count) lastPending = await addNewer(noPending(hash));
       return lastPending.list;
     },
   };
@@ -430,10 +430,21 @@ const noPending = (headHash: string): PendingRead => ({
   ...{ headHash, transfers: new Map(), list: [], newest: 0 },
 });
 
-const countPending = prepared((reader, { network }: OfNetwork) =>
+/** One statement, because most scans find nothing new. */
+const summarizePending = prepared((reader, { network }: OfNetwork) =>
   reader
     .selectFrom('simulated_transfers')
-    .select((e) => e.fn.countAll().as('count'))
+    .select((e) => [
+      e.fn.countAll().as('count'),
+      e.fn.max<number | null>('sent_at').as('newest'),
+      e
+        .selectFrom('simulated_blocks')
+        .select('hash')
+        .where('network', '=', network)
+        .orderBy('height', 'desc')
+        .limit(sql.lit(1))
+        .as('head'),
+    ])
     .where((e) => e.and({ network, block_height: null })),
 );
 
