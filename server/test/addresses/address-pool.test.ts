@@ -116,6 +116,35 @@ describe.each(engines)('The address pool on $name', (engine) => {
     expect(taken.size).toBe(200);
   });
 
+  it('reserves a block for many who need an address at once, and not one index for each', async () => {
+    let reservations = 0;
+    const pool = createAddressPool(
+      source(),
+      database,
+      () => time,
+      () => (reservations += 1),
+    );
+    let arrived = 0;
+    let goOn: () => void = () => undefined;
+    const allAreHere = new Promise<void>((resolve) => (goOn = resolve));
+    const taken = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        database.write(async (transaction) => {
+          // On SQLite, the next transaction begins when this one has ended.
+          if (engine.name === 'PostgreSQL') {
+            arrived += 1;
+            if (arrived === 8) goOn();
+            await allAreHere;
+          }
+          return pool.take(transaction);
+        }),
+      ),
+    );
+    expect(taken.map(({ index }) => index).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    // Two, and one more for each wait that is given up while a busy machine commits.
+    if (engine.name === 'PostgreSQL') expect(reservations).toBeLessThanOrEqual(4);
+  });
+
   it('never gives out an index twice when several processes share a key', async () => {
     const pools = [open(), open(), open()];
     const taken = await Promise.all(

@@ -9,7 +9,7 @@ import { prepared } from '../db/prepared.js';
 import type { DerivationTable } from '../db/schema.js';
 import type { AddressSource } from './address-sources.js';
 import type { Database } from '../db/database.js';
-import type { Transaction } from '../db/engine.js';
+import { engineOf, type Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 
 const largestBlock = 64;
@@ -19,6 +19,10 @@ const lowReserve = 32;
 const shortBlockMs = 2000;
 /** If a transaction that reserved a block has not committed after this time, it was probably rolled back. */
 const longestReservationMs = 100;
+/** Longer than most commits take. */
+const longestWaitMs = 30;
+/** The first block was reserved before anybody waited, so it may be too small for all who do. */
+const mostWaits = 3;
 
 /** Increases a source's index count by `next_index`, and returns the new count. */
 const reserveIndexes = prepared((transaction, row: DerivationTable) =>
@@ -70,6 +74,8 @@ export function createAddressPool(
   let isDeriving = false;
   /** The number of addresses reserved singly since then, because the block was too small for simultaneous requests. */
   let singles = 0;
+  /** Transactions that wait for the block that is being reserved. */
+  let waiting: (() => void)[] = [];
 
   /** Derives one address per turn of the event loop, so that no request waits for the whole block. */
   function deriveNext(): void {
@@ -107,6 +113,7 @@ export function createAddressPool(
     afterCommit(transaction, () => {
       isReserving = false;
       for (let index = takesFirst ? first + 1 : first; index < first + size; index += 1) reserved.push(index);
+      wake();
       if (isDeriving) return;
       isDeriving = true;
       setImmediate(deriveNext);
@@ -125,7 +132,31 @@ export function createAddressPool(
     void database.write((transaction) => reserveBlock(transaction, false)).catch(() => undefined);
   }
 
-  /** While another transaction is reserving a block, it is better to take a single index than to wait for the block. */
+  function wake(): void {
+    const woken = waiting;
+    waiting = [];
+    for (const goOn of woken) goOn();
+  }
+
+  /**
+   * Waits for the block that another transaction of this process reserves. On PostgreSQL, each one that reserves locks the count
+   * until its commit: transactions that reserve single indexes would wait for one commit after another.
+   */
+  function nextBlock(): Promise<void> {
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        // It was rolled back, or another server holds the count.
+        isReserving = false;
+        wake();
+      }, longestWaitMs);
+      waiting.push(() => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
+  }
+
+  /** SQLite runs one transaction at a time: there, nobody can wait for another one that has not committed. */
   async function reserveOne(transaction: Transaction): Promise<number> {
     singles += 1;
     const index = await takeIndexes(transaction, source.id, 1);
@@ -140,7 +171,13 @@ export function createAddressPool(
   return {
     /** Takes an address that was never given out before and never will be again. */
     async take(transaction: Transaction): Promise<{ readonly index: number; readonly address: string }> {
-      const ready = reserved.shift();
+      let ready = reserved.shift();
+      const mayWait = ready === undefined && engineOf(transaction) === 'postgres' && !canReserve();
+      if (mayWait) singles += 1;
+      for (let left = mostWaits; mayWait && ready === undefined && left > 0 && !canReserve(); left -= 1) {
+        await nextBlock();
+        ready = reserved.shift();
+      }
       if (ready === undefined) {
         const index = await (canReserve() ? reserveBlock(transaction, true) : reserveOne(transaction));
         return { index, address: addressOf(index) };
