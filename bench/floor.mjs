@@ -1,8 +1,9 @@
 /**
  * The floor that the API is measured against, in its own process: bare Express that answers the same bytes as the API,
  * with or without one durable insert of the row that the API stores. There are no checks, keys or rules, so this is what
- * Express and the database cost in any case.
+ * Express and the database cost in any case. On PostgreSQL, another floor sends the same statements as the API, as it does.
  */
+import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import express from 'express';
 import pg from 'pg';
@@ -14,12 +15,81 @@ import pg from 'pg';
  * @property {string} paymentId the payment whose row is inserted again and again
  * @property {Record<'create' | 'set' | 'lock' | 'verify', string>} replies
  * @property {'answer' | 'select'} verifyFloor what to do before answering verify
+ * @property {Recorded} [recorded] the API's statements, to be sent instead
+ */
+
+/**
+ * @typedef {object} Recorded
+ * @property {Record<'create' | 'set' | 'lock' | 'verify', import('./record-statements.mjs').Unit[]>} units of the payment
+ * @property {string[]} unique other values of the payment that no two rows share: its address, and that one's id
+ * @property {string} index the one of its address
  */
 
 process.once('message', (message) => void serve(/** @type {FloorTask} */ (message)));
 
 /** @param {FloorTask} task */
-async function serve({ databaseUrl, floorPath, paymentId, replies, verifyFloor }) {
+async function serve(task) {
+  const app = task.recorded ? await repeatStatements(task, task.recorded) : await insertRows(task);
+  const server = app.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    process.send?.({ port: typeof address === 'object' && address ? address.port : 0 });
+  });
+  process.once('disconnect', () => process.exit(0));
+}
+
+/** @param {FloorTask} task @param {Recorded} recorded */
+async function repeatStatements({ databaseUrl, paymentId, replies }, { units, unique, index }) {
+  // As the API sends them: those of a flight in one packet, with one Sync.
+  const { Flight } = await import('../server/dist/core/db/flight.js');
+  // pg's types lack `pipeline`.
+  const options = { connectionString: databaseUrl, max: 10, pipeline: true };
+  const pool = new pg.Pool(options);
+  /** @type {Map<string, string>} */
+  const names = new Map();
+  const nameOf = (/** @type {string} */ text) => {
+    const name = names.get(text) ?? `recorded_${names.size}`;
+    names.set(text, name);
+    return name;
+  };
+  const isControl = (/** @type {string} */ text) => /^(begin|commit)/.test(text);
+  let made = 0;
+  /** @param {'create' | 'set' | 'lock' | 'verify'} step @param {string} id */
+  async function run(step, id) {
+    made += 1;
+    const own = (/** @type {string | null} */ value) => {
+      if (value === index) return String(1_000_000_000 + made);
+      if (value !== null && unique.includes(value)) return `floor-${made}-${id}`;
+      return value?.replaceAll(paymentId, id) ?? null;
+    };
+    for (const unit of units[step]) {
+      const client = await pool.connect();
+      for (const statements of unit) {
+        const flight = new Flight();
+        const answers = statements.map(({ text, values }) =>
+          flight.add({ text, values: values.map(own), ...(!isControl(text) && { name: nameOf(text) }) }),
+        );
+        client.query(flight);
+        await Promise.all(answers);
+      }
+      client.release();
+    }
+  }
+  /** @type {(step: 'create' | 'set' | 'lock' | 'verify') => express.RequestHandler} */
+  const handle = (step) => async (request, response) => {
+    const { id = randomUUID() } = request.params;
+    await run(step, String(id));
+    response.type('json').send(replies[step].replaceAll(paymentId, String(id)));
+  };
+  const app = express();
+  app.post('/v1/payments/checkout', express.json(), handle('create'));
+  app.patch('/v1/payments/checkout/:id/currency/set/:currency/:network', handle('set'));
+  app.patch('/v1/payments/checkout/:id/currency/lock', handle('lock'));
+  app.get('/v1/transactions/:id/verify/checkout', handle('verify'));
+  return app;
+}
+
+/** @param {FloorTask} task */
+async function insertRows({ databaseUrl, floorPath, paymentId, replies, verifyFloor }) {
   const pool = databaseUrl.startsWith('sqlite:')
     ? undefined
     : new pg.Pool({ connectionString: databaseUrl, max: 10 });
@@ -48,11 +118,7 @@ async function serve({ databaseUrl, floorPath, paymentId, replies, verifyFloor }
     }
     response.type('json').send(replies.verify);
   });
-  const server = app.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    process.send?.({ port: typeof address === 'object' && address ? address.port : 0 });
-  });
-  process.once('disconnect', () => process.exit(0));
+  return app;
 }
 
 /**

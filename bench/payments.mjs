@@ -2,11 +2,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { measure, percentile } from './load.mjs';
+import { recordStatements } from './record-statements.mjs';
 import { startFloor } from './start-floor.mjs';
 
 const help = `Usage: npm run bench -- payments [options]        (after npm run build)
@@ -14,6 +16,8 @@ const help = `Usage: npm run bench -- payments [options]        (after npm run b
 Compares the built server with floors on the same machine, in alternation (A B A B …), and prints the medians of all
 rounds. The floors are bare Express, on the same database engine with the same settings: "answer" answers the same bytes,
 "select" first reads the payment's row with a prepared statement, and "insert" first does one durable insert of the row.
+On PostgreSQL, a third floor sends the statements that the server sends for the step, as it sends them: the ratio to it shows
+what the server's own code costs.
 
   --database sqlite|postgres   one engine (default: both)
   --rounds N                   rounds (default 9, after one that is not counted)
@@ -135,7 +139,8 @@ async function measureEngine(engine, rounds, size) {
     const verifyFloor = engine === 'sqlite' ? 'answer' : 'select';
     const floor = await startFloor({ databaseUrl, floorPath, paymentId, replies, verifyFloor });
     stops.push(floor.stop);
-    return summarize(engine, await runRounds(engine, rounds, size, api, floor));
+    const repeating = engine === 'postgres' ? await startRepeating(directory, stops) : undefined;
+    return summarize(engine, await runRounds(engine, rounds, size, api, floor, repeating));
   } finally {
     for (const stop of stops.reverse()) await stop();
     rmSync(directory, { recursive: true, force: true });
@@ -146,6 +151,7 @@ async function measureEngine(engine, rounds, size) {
  * @typedef {object} Turn
  * @property {import('./load.mjs').Measurement} api
  * @property {import('./load.mjs').Measurement} floor
+ * @property {import('./load.mjs').Measurement} [repeating] the floor that sends the same statements
  */
 
 /**
@@ -154,21 +160,28 @@ async function measureEngine(engine, rounds, size) {
  * @param {{ count: number, connections: number }} size
  * @param {{ url: string, publicKey: string }} api
  * @param {{ url: string }} floor
+ * @param {{ url: string }} [repeating]
  * @returns {Promise<Map<string, Turn[]>>} by scenario
  */
-async function runRounds(engine, rounds, size, api, floor) {
+async function runRounds(engine, rounds, size, api, floor, repeating) {
   /** @type {Map<string, Turn[]>} */
   const turns = new Map(scenarios.map(({ name }) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
     /** @type {readonly string[]} */
     let paymentIds = [];
+    /** @type {readonly string[]} */
+    let repeatedIds = [];
     for (const { name, steps } of scenarios) {
       const load = { ...size, key: api.publicKey, steps, paymentIds };
       const ofApi = await measure({ ...load, url: api.url });
       const ofFloor = await measure({ ...load, url: floor.url });
       paymentIds = ofApi.paymentIds;
+      const ofRepeating =
+        repeating && (await measure({ ...load, url: repeating.url, paymentIds: repeatedIds }));
+      repeatedIds = ofRepeating?.paymentIds ?? [];
       // The first round is a warm-up: compiled code, cached pages, open files.
-      if (round > 0) turns.get(name)?.push({ api: ofApi, floor: ofFloor });
+      if (round > 0)
+        turns.get(name)?.push({ api: ofApi, floor: ofFloor, ...(ofRepeating && { repeating: ofRepeating }) });
     }
     process.stderr.write(`${engine}: ${round === 0 ? 'warmed up' : `round ${round} of ${rounds}`}\n`);
   }
@@ -188,6 +201,8 @@ function summarize(engine, turns) {
       apiP95Ms: turn.api.p95Ms,
       floorP95Ms: turn.floor.p95Ms,
       p95Ratio: turn.api.p95Ms / turn.floor.p95Ms,
+      repeatingPerSecond: turn.repeating?.perSecond ?? NaN,
+      repeatingRatio: turn.api.perSecond / (turn.repeating?.perSecond ?? NaN),
     }));
     /** @param {keyof (typeof rounds)[number]} field */
     const median = (field) => {
@@ -205,6 +220,8 @@ function summarize(engine, turns) {
       apiP95Ms: median('apiP95Ms'),
       floorP95Ms: median('floorP95Ms'),
       p95Ratio: median('p95Ratio'),
+      repeatingPerSecond: median('repeatingPerSecond'),
+      repeatingRatio: median('repeatingRatio'),
       rounds,
     };
   });
@@ -217,6 +234,10 @@ function tableRow(result) {
     floor: `${Math.round(result.floorPerSecond)} (${result.floor})`,
     ratio: Number(result.ratio.toFixed(2)),
     aim: `${result.aim} ${result.ratio >= result.aim ? 'met' : 'missed'}`,
+    ...(result.engine === 'postgres' && {
+      'same statements': Math.round(result.repeatingPerSecond),
+      'ratio to them': Number(result.repeatingRatio.toFixed(2)),
+    }),
     'p95 ms': Number(result.apiP95Ms.toFixed(1)),
     'floor p95 ms': Number(result.floorP95Ms.toFixed(1)),
     'p95 ratio': Number(result.p95Ratio.toFixed(2)),
@@ -224,10 +245,45 @@ function tableRow(result) {
 }
 
 /**
- * The API's answer to each step, which the floor repeats byte for byte.
- * @param {{ url: string, publicKey: string }} api
+ * Starts a floor that repeats what a server sends to PostgreSQL for each step, in the database of that server, which has ended.
+ * @param {string} directory
+ * @param {(() => Promise<void>)[]} stops
  */
-async function sampleReplies({ url, publicKey }) {
+async function startRepeating(directory, stops) {
+  const databaseUrl = await createDatabase('postgres', directory, stops);
+  const recorder = await recordStatements(databaseUrl, stops);
+  const api = await startApiServer({ databaseUrl: recorder.url });
+  /** @type {Awaited<ReturnType<typeof sampleReplies<import('./record-statements.mjs').Unit[]>>>[]} */
+  const samples = [];
+  // Some of them reserve addresses for the next ones: the last of these does not, as most payments.
+  for (let count = 0; count < 3; count += 1) samples.push(await sampleReplies(api, recorder.take));
+  await api.stop();
+  const sample = samples.at(-1);
+  if (!sample) throw new Error('Nothing was recorded');
+  const { paymentId, replies, noted } = sample;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query(
+    'select id, address, derivation_index from addresses where payment_id = $1',
+    [paymentId],
+  );
+  await client.end();
+  const [{ id, address, derivation_index: index }] = rows;
+  const recorded = { units: noted, unique: [id, address], index: String(index) };
+  const floor = await startFloor({
+    ...{ databaseUrl, floorPath: '', paymentId, replies, verifyFloor: 'select', recorded },
+  });
+  stops.push(floor.stop);
+  return floor;
+}
+
+/**
+ * The API's answer to each step, which the floor repeats byte for byte.
+ * @template [Note=undefined]
+ * @param {{ url: string, publicKey: string }} api
+ * @param {(paymentId: string) => Note} [note] called after each step
+ */
+async function sampleReplies({ url, publicKey }, note) {
   /** @type {(step: Step, paymentId?: string) => Promise<string>} */
   const call = async ({ method, path, body = null }, paymentId = '') => {
     const headers = { Authorization: `Bearer ${publicKey}`, 'Content-Type': 'application/json' };
@@ -239,10 +295,15 @@ async function sampleReplies({ url, publicKey }) {
   const create = await call(steps.create);
   /** @type {string} */
   const paymentId = JSON.parse(create).data.payment.id;
+  const noteOf = () => /** @type {Note} */ (note?.(paymentId));
+  const ofCreate = noteOf();
   const set = await call(steps.set, paymentId);
+  const ofSet = noteOf();
   const lock = await call(steps.lock, paymentId);
+  const ofLock = noteOf();
   const verify = await call(steps.verify, paymentId);
-  return { paymentId, replies: { create, set, lock, verify } };
+  const noted = { create: ofCreate, set: ofSet, lock: ofLock, verify: noteOf() };
+  return { paymentId, replies: { create, set, lock, verify }, noted };
 }
 
 /** @param {'rounds' | 'requests' | 'connections'} name */
