@@ -192,8 +192,14 @@ module.exports = {
     never(
       'assembly',
       'Only the server and the command line run the assembly. Commands name its type.',
-      { path: '^server/src/', pathNot: '^server/src/((main|start|cli|app|server)\\.ts$|command-line/)' },
-      { path: '^server/src/(main|start|cli|app|core/core|server)\\.ts$', dependencyTypesNot: ['type-only'] },
+      {
+        path: '^server/src/',
+        pathNot: '^server/src/((main|run-server|start|cli|app|server)\\.ts$|command-line/)',
+      },
+      {
+        path: '^server/src/(main|run-server|start|cli|app|core/core|server)\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
     ),
     never(
       'api',

@@ -53,7 +53,7 @@ async function build() {
   // The compiler and the bundler need nothing of each other, and each uses one core.
   const results = await Promise.allSettled([run(compile), runAll(pages)]);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
-  await run('node scripts/commands.mjs');
+  await run('node scripts/programs.mjs');
   await run('node scripts/pack.mjs');
   console.log(`Built in ${Math.ceil((Date.now() - started) / 1000)} s`);
 }

@@ -1,12 +1,14 @@
-/** The bundle of the command line: what a command loads, and when the bundle is used. */
+/** The bundles of the server and the command line: what is loaded, and when a bundle is used. */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod/mini';
+import { bootstrapKeys } from '../support/confirmed-work.js';
+import { startProcess } from '../support/process.js';
 
 const run = promisify(execFile);
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
@@ -19,17 +21,41 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const coverage = z.object({ result: z.array(z.object({ url: z.string() })) });
 
-it('a command loads few files, and none of the pages and of the HTTP server', async () => {
-  await run(process.execPath, [join(dist, 'cli.js'), 'chains', 'status', '--help'], {
-    env: { PATH: process.env['PATH'], NODE_V8_COVERAGE: directory },
-  });
+/** The files that a process has loaded, which wrote its coverage into the directory. */
+async function loaded(): Promise<string[]> {
   const [report = ''] = await readdir(directory);
   const { result } = coverage.parse(JSON.parse(await readFile(join(directory, report), 'utf8')));
-  const files = result.flatMap(({ url }) => (url.startsWith('file://') ? [fileURLToPath(url)] : []));
+  return result.flatMap(({ url }) => (url.startsWith('file://') ? [fileURLToPath(url)] : []));
+}
+
+it('a command loads few files, and none of the pages, of the HTTP server and of the other engine', async () => {
+  const args = [join(dist, 'cli.js'), 'chains', 'status'];
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_V8_COVERAGE: directory,
+    DATABASE_URL: 'sqlite:nowhere/none.db',
+  };
+  await expect(run(process.execPath, args, { env })).rejects.toThrow('There is no database at');
+  const files = await loaded();
   expect(files).toContain(join(dist, 'bundle/commands.js'));
   expect(files.filter((file) => file.startsWith(join(dist, 'core/')))).toEqual([]);
-  expect(files.filter((file) => /\/(express|kysely|zod|marked|prom-client)\//.test(file))).toEqual([]);
+  expect(files.filter((file) => /\/(express|kysely|zod|marked|pg|prom-client)\//.test(file))).toEqual([]);
   expect(files.length).toBeLessThan(120);
+});
+
+it('the server loads none of its modules one by one, and not the other engine', async () => {
+  const database = await mkdtemp(join(tmpdir(), 'crypto-checkout-bundle-'));
+  onTestFinished(() => rm(database, { recursive: true }));
+  const server = await startProcess({
+    DATABASE_URL: `sqlite:${join(database, 'data.db')}`,
+    NODE_V8_COVERAGE: directory,
+    ...bootstrapKeys,
+  });
+  expect(await server.stop()).toBe(0);
+  const files = await loaded();
+  expect(files).toContain(join(dist, 'bundle/server.js'));
+  expect(files.filter((file) => /^(core|modules)\//.test(relative(dist, file)))).toEqual([]);
+  expect(files.filter((file) => /\/(kysely|zod|pg)\//.test(file))).toEqual([]);
 });
 
 it.each([
@@ -46,9 +72,17 @@ it.each([
   };
   await write('../package.json', '{ "type": "module" }');
   await write('command-line/main.js', 'process.stdout.write("modules");');
-  if (bundle !== undefined) await write('bundle/commands.js', 'process.stdout.write("bundle");', bundle);
+  await write('run-server.js', 'process.stdout.write("modules of the server");');
+  if (bundle !== undefined) {
+    await write('bundle/commands.js', 'process.stdout.write("bundle");', bundle);
+    await write('bundle/server.js', 'process.stdout.write("bundle of the server");', bundle);
+  }
   if (compiled !== undefined) await write('.tsbuildinfo', '{}', compiled);
-  for (const name of ['cli.js', 'node-version.js']) await copyFile(join(dist, name), place(name));
-  const { stdout } = await run(process.execPath, [place('cli.js'), 'keys', 'list']);
-  expect(stdout).toBe(runs);
+  for (const name of ['bundle.js', 'cli.js', 'main.js', 'node-version.js']) {
+    await copyFile(join(dist, name), place(name));
+  }
+  const output = async (...args: string[]) => (await run(process.execPath, args)).stdout;
+  expect(await output(place('cli.js'), 'keys', 'list')).toBe(runs);
+  expect(await output(place('cli.js'), 'start')).toBe(`${runs} of the server`);
+  expect(await output(place('main.js'))).toBe(`${runs} of the server`);
 });

@@ -65,7 +65,8 @@ const testVersions = { public: 0x043587cf, private: 0x04358394 };
 
 /** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */
 export function createTestAddressSources(seed: Uint8Array): AddressSources {
-  const root = HDKey.fromMasterSeed(seed, testVersions);
+  // Not before an address is needed: it takes a tenth of the start of a command.
+  let root: HDKey | undefined;
   const known = new Map<string, AddressSource>();
   return {
     find({ mode }, family, net = 'test') {
@@ -73,6 +74,7 @@ export function createTestAddressSources(seed: Uint8Array): AddressSources {
       const name = `${family}/${net}`;
       const found = known.get(name);
       if (found) return found;
+      root ??= HDKey.fromMasterSeed(seed, testVersions);
       const { publicExtendedKey } = root.derive(addressFamilies[family].testAccount);
       const script = isBitcoinLike(family) ? 'p2wpkh' : undefined;
       const source = createAddressSource('test', family, publicExtendedKey, { net, script });

@@ -1,6 +1,17 @@
 /** Classifies the errors of both engines. */
 import SqliteDatabase from 'better-sqlite3';
-import pg from 'pg';
+import type pg from 'pg';
+
+let postgresError: typeof pg.DatabaseError | undefined;
+
+/** Called with the driver of PostgreSQL, which takes long to load and is loaded only for that engine. */
+export function knowPostgresError(type: typeof pg.DatabaseError): void {
+  postgresError = type;
+}
+
+/** True if PostgreSQL itself said that something failed. */
+export const isPostgresError = (error: unknown): error is pg.DatabaseError =>
+  postgresError !== undefined && error instanceof postgresError;
 
 /** The database cannot be used now, and its driver has no code for why. */
 export class DatabaseUnavailable extends Error {
@@ -54,7 +65,7 @@ const sqliteUnavailable = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOM
 /** True if the database is temporarily unavailable, so that a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof DatabaseReadOnly) return true;
-  if (error instanceof pg.DatabaseError) return postgresUnavailable.test(error.code ?? '');
+  if (isPostgresError(error)) return postgresUnavailable.test(error.code ?? '');
   if (error instanceof SqliteDatabase.SqliteError) return sqliteUnavailable.test(error.code);
   // If all addresses of a host refuse the connection, Node.js throws one AggregateError.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isUnavailable);
@@ -65,12 +76,12 @@ export function isUnavailable(error: unknown): boolean {
 /** True if PostgreSQL refused to write. After a failover, so do all connections to the old primary. */
 export function isReadOnly(error: unknown): boolean {
   if (error instanceof DatabaseReadOnly) return true;
-  return error instanceof pg.DatabaseError && error.code === '25006';
+  return isPostgresError(error) && error.code === '25006';
 }
 
 /** True if the connection to PostgreSQL that had this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return postgresBroken.test(error.code ?? '');
+  if (isPostgresError(error)) return postgresBroken.test(error.code ?? '');
   return isUnavailable(error);
 }
 
@@ -90,13 +101,13 @@ export function outageReason(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > maxCauses) return undefined;
   if (!isUnavailable(error)) return outageReason(error.cause, depth + 1);
   const code = isReadOnly(error) ? '25006' : 'code' in error ? String(error.code) : '';
-  if (error instanceof pg.DatabaseError && postgresPassing.test(code)) return undefined;
+  if (isPostgresError(error) && postgresPassing.test(code)) return undefined;
   return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? 'it cannot be reached';
 }
 
 /** True if PostgreSQL runs, but has no database of this name. */
 export function isMissingDatabase(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '3D000';
+  return isPostgresError(error) && error.code === '3D000';
 }
 
 /** Serialization failure and deadlock. */
@@ -104,16 +115,16 @@ const collisions = new Set(['40001', '40P01']);
 
 /** True if two transactions collided, so that the whole transaction must run again. Only PostgreSQL has this. */
 export function isCollision(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && collisions.has(error.code ?? '');
+  return isPostgresError(error) && collisions.has(error.code ?? '');
 }
 
 /** A migration of another release changed the columns that a prepared statement returns. It must be prepared again. */
 export function isStalePlan(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '0A000' && error.message.includes('cached plan');
+  return isPostgresError(error) && error.code === '0A000' && error.message.includes('cached plan');
 }
 
 /** True if a unique index rejected a row. On PostgreSQL the transaction can then only be rolled back. */
 export function isUniqueViolation(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.code === '23505';
+  if (isPostgresError(error)) return error.code === '23505';
   return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_UNIQUE';
 }

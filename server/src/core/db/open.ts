@@ -4,7 +4,6 @@ import { errorMessage } from '../shared/error-message.js';
 import type { Database, DatabaseOptions } from './database.js';
 import { isMissingDatabase } from './errors.js';
 import { MissingDatabase } from './migrate.js';
-import { openPostgres } from './postgres.js';
 import { adviceFor, checkPostgresUrl } from './postgres-url.js';
 import { openSqlite } from './sqlite.js';
 
@@ -18,6 +17,7 @@ export async function openDatabase(url: string, options: DatabaseOptions): Promi
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options);
   if (/^postgres(ql)?:\/\//.test(url)) {
     checkPostgresUrl(url);
+    const { openPostgres } = await import('./postgres.js');
     try {
       return await openPostgres(url, options);
     } catch (error) {

@@ -8,9 +8,13 @@ import {
   breaksConnection,
   DatabaseReadOnly,
   DatabaseUnavailable,
+  isPostgresError,
   isReadOnly,
   isUnavailable,
+  knowPostgresError,
 } from './errors.js';
+
+knowPostgresError(pg.DatabaseError);
 
 const connectionLimit = 10;
 /** Also how long a connection may take to be tried. */
@@ -124,7 +128,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
   /** @returns what to report: the cause, where pg only says that the connection is lost */
   function note(client: pg.ClientBase, error: unknown): unknown {
     if (isReadOnly(error)) renew(client);
-    const isCause = error instanceof pg.DatabaseError || !(error instanceof Error);
+    const isCause = isPostgresError(error) || !(error instanceof Error);
     return isCause ? error : (opened.get(client)?.fault ?? error);
   }
 

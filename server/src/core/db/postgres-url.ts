@@ -1,7 +1,7 @@
 /** Explains what is wrong with the URL of a PostgreSQL, or with a connection that it describes. No message contains the URL, which has a password. */
 import { accessSync, constants } from 'node:fs';
-import pg from 'pg';
 import { errorMessage } from '../shared/error-message.js';
+import { isPostgresError } from './errors.js';
 
 /** Everything before the last @ of the first part is the user and the password. */
 const form = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
@@ -69,8 +69,7 @@ export function adviceFor(error: unknown): string | undefined {
     return 'PostgreSQL wants TLS: add sslmode=verify-full to DATABASE_URL, and sslrootcert=FILE for an authority of your own';
   }
   const isPassword =
-    (error instanceof pg.DatabaseError && code === '28P01') ||
-    error.message.includes('client password must be');
+    (isPostgresError(error) && code === '28P01') || error.message.includes('client password must be');
   if (isPassword) return `In DATABASE_URL, ${encode}`;
   return adviceFor(error.cause);
 }
