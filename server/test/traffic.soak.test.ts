@@ -21,6 +21,8 @@ const minutes = Number(env['SOAK_MINUTES'] || roundsOf({ usual: 0, soak: 1 })) |
 const perSecond = 50;
 const open = Math.min(10_000, Math.ceil((10_000 * minutes) / 60));
 const token = 'scrape-me-0123456789';
+/** Of Node.js itself, 55; 200 are the aim, and a busy machine has more requests at once. */
+const mostMegabytes = 230;
 
 interface Quarter {
   readonly times: number[];
@@ -137,6 +139,7 @@ describe.each(engines)('a day of traffic on $name', (engine) => {
       if (minutes < 10) return;
       const [, second] = quarters;
       expect(last?.residentMegabytes ?? 0).toBeLessThan(1.3 * (second?.residentMegabytes ?? 0));
+      expect(last?.residentMegabytes ?? 0).toBeLessThan(mostMegabytes);
       expect(percentile(last?.times ?? [], 0.99)).toBeLessThan(2 * percentile(second?.times ?? [], 0.99));
     },
   );

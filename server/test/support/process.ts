@@ -22,6 +22,8 @@ export interface ServerProcess {
 const startMs = process.env['SOAK'] ? 300_000 : 50_000;
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+/** As in the Dockerfile and docs/deployment.md. */
+const flags = ['--max-semi-space-size=8'];
 
 /**
  * Starts the server on a free port and waits until `/readyz` reports it ready.
@@ -32,7 +34,7 @@ export async function startProcess(
   env: Readonly<Record<string, string>>,
   node = process.execPath,
 ): Promise<ServerProcess> {
-  const child = spawn(node, [main], {
+  const child = spawn(node, [...flags, main], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
