@@ -20,6 +20,13 @@ import type { Schema } from './schema.js';
 import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
 
+/**
+ * Pages that a connection keeps, in kB. The driver's default is 16 MB for each, of a file that the operating system keeps in
+ * memory too. The writer needs more: what a transaction changes and does not fit is written before the commit.
+ */
+const cacheOfWriter = 8000;
+const cacheOfReader = 4000;
+
 /** Opens and migrates a database. @param path a file, or `:memory:` */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
   const { warn = () => {} } = options;
@@ -31,12 +38,13 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   if (isFound) refuseForeignTables(path);
   else if (isFile) createDatabaseFile(path);
   const serverLock = isFile && options.isServer === true ? lockForServer(path) : undefined;
-  const connect = () => {
+  const connect = (cacheKilobytes: number) => {
     const connection = new SqliteDatabase(path, { timeout: longLockMs });
     connection.pragma('journal_mode = WAL');
     // A committed payment must survive a power cut, so every commit is synced.
     connection.pragma('synchronous = FULL');
     connection.pragma('foreign_keys = ON');
+    connection.pragma(`cache_size = -${cacheKilobytes}`);
     defineUnitSums(connection);
     return cachingStatements(connection);
   };
@@ -52,7 +60,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     describeHandle(handle, { queryParts: [], ...options });
     return handle;
   };
-  const writing = connect();
+  const writing = connect(cacheOfWriter);
   const writer = open(writing);
   try {
     await migrate(writer, 'sqlite', options.tables, mustExist);
@@ -66,8 +74,8 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   // In WAL mode, reads on another connection run alongside a write transaction. A database in memory has only one
   // connection.
   const isShared = !isFile;
-  const reader = isShared ? writer : open(connect());
-  const preparedReads = isShared ? undefined : connect();
+  const reader = isShared ? writer : open(connect(cacheOfReader));
+  const preparedReads = isShared ? undefined : connect(cacheOfReader);
   if (preparedReads) {
     registerDirectRun(reader, (text, parameters) => {
       refuseInsideTransaction();
