@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
 import type { Transaction } from '../../src/core/db/engine.js';
-import { createGroupCommit } from '../../src/core/db/group-commit.js';
+import { createGroupCommit, type GroupConnection } from '../../src/core/db/group-commit.js';
 import { openDatabase } from '../../src/database.js';
 import { prepared, preparedSend } from '../../src/core/db/prepared.js';
 import { send, together } from '../../src/core/db/send.js';
@@ -221,17 +221,15 @@ describe.each(engines)('transactions, on $name', (engine) => {
 
 /** The transactions below run no statements. */
 const noTransaction = {} as unknown as Transaction;
+const unchanged: GroupConnection = { run: () => undefined, changes: () => 0, isOpen: () => true };
 
 describe('a group of transactions', () => {
   it('A group that cannot commit fails completely, and the next group works', async () => {
     let isBroken = true;
-    const write = createGroupCommit(
-      async (work) => {
-        await work(noTransaction);
-        if (isBroken) throw new Error('The disk is full');
-      },
-      () => undefined,
-    );
+    const write = createGroupCommit(async (work) => {
+      await work(noTransaction);
+      if (isBroken) throw new Error('The disk is full');
+    }, unchanged);
     const outcomes = await Promise.allSettled([1, 2, 3].map((value) => write(() => Promise.resolve(value))));
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
     isBroken = false;
@@ -240,28 +238,53 @@ describe('a group of transactions', () => {
 
   it('A long transaction shares its commit with no other', async () => {
     const groups: number[][] = [];
-    const write = createGroupCommit(
-      async (work) => {
-        groups.push([]);
-        await work(noTransaction);
-      },
-      () => undefined,
-    );
+    const write = createGroupCommit(async (work) => {
+      groups.push([]);
+      await work(noTransaction);
+    }, unchanged);
     const run = (value: number) => write(() => Promise.resolve(void groups.at(-1)?.push(value)), value === 3);
     await Promise.all([1, 2, 3, 4, 5].map(run));
     expect(groups).toEqual([[1, 2], [3], [4, 5]]);
   });
 
+  it('A group without failures needs no savepoint, and after one that had written, the others run again in their own', async () => {
+    const statements: string[] = [];
+    const ran: number[] = [];
+    let changes = 0;
+    const write = createGroupCommit((work) => work(noTransaction), {
+      ...unchanged,
+      run: (statement) => statements.push(statement),
+      changes: () => changes,
+    });
+    const run = (value: number, isFailing = false, isWriting = true) =>
+      write(async () => {
+        ran.push(value);
+        if (isWriting) changes += 1;
+        await Promise.resolve();
+        if (isFailing) throw new Error(`No ${value}`);
+        return value;
+      });
+    await Promise.all([run(1), run(2)]);
+    // A request that is refused has written nothing.
+    await Promise.allSettled([run(3), run(4, true, false), run(5)]);
+    expect({ ran, statements }).toEqual({ ran: [1, 2, 3, 4, 5], statements: [] });
+    const outcomes = await Promise.allSettled([run(6), run(7, true), run(8)]);
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled', value: 6 },
+      { status: 'rejected', reason: { message: 'No 7' } },
+      { status: 'fulfilled', value: 8 },
+    ]);
+    expect(ran.slice(5)).toEqual([6, 7, 6, 8]);
+    expect(statements).toEqual(['savepoint own', 'release own']);
+  });
+
   it('A group that cannot begin fails only its first transaction', async () => {
     let attempts = 0;
-    const write = createGroupCommit(
-      async (work) => {
-        attempts += 1;
-        if (attempts === 1) throw new Error('The database is locked');
-        await work(noTransaction);
-      },
-      () => undefined,
-    );
+    const write = createGroupCommit(async (work) => {
+      attempts += 1;
+      if (attempts === 1) throw new Error('The database is locked');
+      await work(noTransaction);
+    }, unchanged);
     const outcomes = await Promise.allSettled([1, 2].map((value) => write(() => Promise.resolve(value))));
     expect(outcomes).toMatchObject([
       { status: 'rejected', reason: { message: 'The database is locked' } },

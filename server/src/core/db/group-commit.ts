@@ -1,7 +1,9 @@
 /**
  * Commits transactions in groups. SQLite runs one write transaction at a time and waits for the disk at every commit.
- * Transactions that queue up meanwhile run one after another inside one outer transaction, each after the first in its own
- * savepoint, and share one commit. None resolves before that commit. One that fails rolls back only its own changes.
+ * Transactions that queue up meanwhile run one after another inside one outer transaction, and share one commit. None resolves
+ * before that commit. One that fails rolls back only its own changes: hardly any does after it has written, so the whole group is
+ * rolled back then, and the others run again. For a while after that, each has its own savepoint, which costs every page that it
+ * changes a copy.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pauseIfLong } from '../shared/pause.js';
@@ -22,19 +24,50 @@ interface Queued {
 const maxGroupSize = 32;
 const maxGroupMs = 20;
 
+/** After one had to be undone, others may follow: somebody may send them on purpose. */
+const carefulMs = 1000;
+
+/** The connection on which the transactions run. */
+export interface GroupConnection {
+  run(statement: string): void;
+  /** Counts up whenever a statement may have changed something. */
+  changes(): number;
+  /** False if the database has rolled back the outer transaction. */
+  isOpen(): boolean;
+}
+
+/** Rolls back a group of which one member has failed after it had written. */
+class Undo extends Error {
+  override readonly name = 'Undo';
+}
+
 /**
  * @param transaction runs one engine transaction and commits it durably
- * @param run runs a statement on the transaction's connection
+ * @param connection that of the transaction
  */
 export function createGroupCommit(
   transaction: (work: (transaction: Transaction) => Promise<void>) => Promise<void>,
-  run: (statement: string) => void,
+  { run, changes, isOpen }: GroupConnection,
 ) {
   const queue: Queued[] = [];
   let isRunning = false;
+  let carefulUntil = 0;
 
-  /** Runs one transaction in a savepoint. Returns the callback for after the commit; undefined if it failed. */
+  /** Runs one transaction after others. Returns the callback for after the commit; undefined if it failed without a trace. */
   async function runOne(outer: Transaction, queued: Queued): Promise<(() => void) | undefined> {
+    if (performance.now() < carefulUntil) return runInSavepoint(outer, queued);
+    const before = changes();
+    try {
+      return await queued.run(outer);
+    } catch (error) {
+      if (!isOpen()) throw error;
+      queued.reject(error);
+      if (changes() === before) return undefined;
+      throw new Undo();
+    }
+  }
+
+  async function runInSavepoint(outer: Transaction, queued: Queued): Promise<(() => void) | undefined> {
     run('savepoint own');
     try {
       const settle = await queued.run(outer);
@@ -56,6 +89,7 @@ export function createGroupCommit(
   async function runGroup(): Promise<void> {
     const settles: (() => void)[] = [];
     const members: Queued[] = [];
+    const succeeded: Queued[] = [];
     try {
       await transaction(async (outer) => {
         const started = performance.now();
@@ -68,13 +102,21 @@ export function createGroupCommit(
           const queued = queue.shift();
           if (!queued) break;
           members.push(queued);
-          // The first one needs no savepoint: if it fails, there is nothing else to keep.
+          // If the first one fails, there is nothing else to keep.
           const settle = await (members.length === 1 ? queued.run(outer) : runOne(outer, queued));
-          if (settle) settles.push(settle);
+          if (settle) {
+            settles.push(settle);
+            succeeded.push(queued);
+          }
           if (queued.isLong) break;
         }
       });
     } catch (error) {
+      if (error instanceof Undo) {
+        carefulUntil = performance.now() + carefulMs;
+        queue.unshift(...succeeded);
+        return;
+      }
       // Nothing was committed. If the outer transaction could not begin, only the first in the queue fails; if another program holds
       // the file, all do: each would wait as long for it again, and with it the whole process.
       const failed = members.length > 0 ? members : queue.splice(0, isUnavailable(error) ? queue.length : 1);
