@@ -1,4 +1,7 @@
 /** Transactions on both engines: grouped commits, statements that are not awaited, and stale prepared statements. */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
@@ -220,6 +223,26 @@ describe.each(engines)('transactions, on $name', (engine) => {
 });
 
 /** The transactions below run no statements. */
+it('A server on SQLite copies the log into the database while it runs, in a thread that ends with it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'checkpoints-'));
+  const path = join(folder, 'data.sqlite');
+  try {
+    const database = await openDatabase(`sqlite:${path}`, { isServer: true });
+    const before = statSync(path).size;
+    // Far fewer pages than those after which a commit copies them.
+    await database.write((transaction) =>
+      insertSetting(transaction, { name: 'a', value: 'x'.repeat(1_000_000) }),
+    );
+    expect(statSync(path).size).toBe(before);
+    await expect.poll(() => statSync(path).size, { timeout: 20_000 }).toBeGreaterThan(before + 1_000_000);
+    await database.write((transaction) => insertSetting(transaction, { name: 'b', value: 'x' }));
+    await database.close();
+    expect(readdirSync(folder).filter((name) => /-wal|-shm/.test(name))).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 const noTransaction = {} as unknown as Transaction;
 const unchanged: GroupConnection = { run: () => undefined, changes: () => 0, isOpen: () => true };
 

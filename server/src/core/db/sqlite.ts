@@ -13,6 +13,7 @@ import {
 import type { Database, DatabaseOptions } from './database.js';
 import type { Transaction } from './engine.js';
 import { checkDatabaseFile, createDatabaseFile, protectDatabaseFiles } from './file-modes.js';
+import { startCheckpoints } from './checkpoints.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
 import { describeHandle } from './query-parts.js';
@@ -38,6 +39,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   if (isFound) refuseForeignTables(path);
   else if (isFile) createDatabaseFile(path);
   const serverLock = isFile && options.isServer === true ? lockForServer(path) : undefined;
+  const opened: Connection[] = [];
   const connect = (cacheKilobytes: number) => {
     const connection = new SqliteDatabase(path, { timeout: longLockMs });
     connection.pragma('journal_mode = WAL');
@@ -46,7 +48,9 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     connection.pragma('foreign_keys = ON');
     connection.pragma(`cache_size = -${cacheKilobytes}`);
     defineUnitSums(connection);
-    return cachingStatements(connection);
+    const cached = cachingStatements(connection);
+    opened.push(cached);
+    return cached;
   };
   const open = (connection: ReturnType<typeof connect>) => {
     const handle = new Kysely<Schema>({
@@ -83,9 +87,17 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
       return preparedReads.prepare(text).all(parameters);
     });
   }
+  const checkpoints =
+    isFile && options.isServer === true
+      ? startCheckpoints(path, (reason) => {
+          writing.checkpointEvery(ownCheckpointPages);
+          warn(`The thread that copies the database's log has ended (${reason}): commits do it from now on`);
+        })
+      : undefined;
+  if (checkpoints) writing.checkpointEvery(restCheckpointPages);
   const write = createGroupCommit(
-    (work) =>
-      writer.transaction().execute((transaction: Transaction) => {
+    async (work) => {
+      await writer.transaction().execute((transaction: Transaction) => {
         registerDirectRun(transaction, (text, parameters) => {
           const statement = writing.prepare(text);
           if (statement.reader) return statement.all(parameters);
@@ -93,7 +105,9 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
           return [];
         });
         return work(transaction);
-      }),
+      });
+      checkpoints?.changed();
+    },
     {
       run: (statement) => void writing.prepare(statement).run([]),
       changes: writing.changes,
@@ -117,9 +131,11 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     gatherStatistics: () => Promise.resolve(),
     connections: () => undefined,
     async close() {
-      preparedReads?.close();
       if (!isShared) await reader.destroy();
+      await checkpoints?.close();
       await writer.destroy();
+      // A handle that was never used does not close its own.
+      for (const connection of opened) connection.close();
       serverLock?.close();
     },
   };
@@ -173,6 +189,13 @@ function defineUnitSums(connection: SqliteDatabase.Database): void {
   );
 }
 
+/** Pages in the log after which a commit copies them into the database. SQLite's own default. */
+const ownCheckpointPages = 1000;
+/**
+ * The same where a thread copies them: it never gets to the end while others commit, and only from its end can the log begin again.
+ * Few pages are left to a commit then.
+ */
+const restCheckpointPages = 4000;
 const maxCachedStatements = 500;
 
 type Row = Record<string, unknown>;
@@ -236,6 +259,7 @@ function cachingStatements(connection: SqliteDatabase.Database) {
     },
     /** Counts the statements that may have changed something. */
     changes: () => changes,
+    checkpointEvery: (pages: number) => connection.pragma(`wal_autocheckpoint = ${pages}`),
     /** Prepares all again, as a migration can rename what statements read. */
     forget: () => statements.clear(),
     isInTransaction: () => connection.inTransaction,

@@ -1,0 +1,75 @@
+/**
+ * Copies SQLite's write-ahead log into the database in a thread of its own. A commit that did so would make every request wait for a
+ * thousand pages and two more syncs.
+ */
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import type SqliteDatabase from 'better-sqlite3';
+import { errorMessage } from '../shared/error-message.js';
+
+export interface Checkpoints {
+  /** To be called after commits. */
+  changed(): void;
+  close(): Promise<void>;
+}
+
+/** Long enough that a page that changes often is copied once for many commits. */
+const intervalMs = 500;
+
+interface Given {
+  readonly path: string;
+  readonly driver: string;
+}
+
+/** @param onFailure gets the reason if it stops */
+export function startCheckpoints(path: string, onFailure: (reason: string) => void): Checkpoints {
+  const driver = createRequire(import.meta.url).resolve('better-sqlite3');
+  const workerData: Given = { path, driver };
+  // As text, because a file of its own would have another name where the sources run.
+  const worker = new Worker(`(${thread.toString()})(require)`, {
+    ...{ eval: true, workerData, execArgv: [] },
+    resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
+  });
+  let isRunning = true;
+  const ended = new Promise<void>((resolve) => {
+    worker.once('exit', () => {
+      isRunning = false;
+      resolve();
+    });
+  });
+  worker.on('error', (error) => onFailure(errorMessage(error)));
+  worker.unref();
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    changed() {
+      if (!isRunning) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        worker.postMessage('copy');
+      }, intervalMs).unref();
+    },
+    async close() {
+      clearTimeout(timer);
+      if (!isRunning) return;
+      worker.ref();
+      worker.postMessage('close');
+      await ended;
+    },
+  };
+}
+
+/** Runs in the thread, where nothing else of this file exists. */
+function thread(load: NodeJS.Require): void {
+  const { parentPort, workerData } = load('node:worker_threads') as typeof import('node:worker_threads');
+  const { path, driver } = workerData as Given;
+  const Sqlite = load(driver) as typeof SqliteDatabase;
+  const connection = new Sqlite(path);
+  connection.pragma('synchronous = FULL');
+  parentPort?.on('message', (order: 'copy' | 'close') => {
+    if (order === 'copy') connection.pragma('wal_checkpoint(passive)');
+    else {
+      connection.close();
+      parentPort.close();
+    }
+  });
+}
