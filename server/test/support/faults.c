@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,9 @@ static int keep(int file) {
   int source = open(path, O_RDONLY);
   if (target < 0 || source < 0) abort();
   static char buffer[1 << 16];
+  /* A thread copies the log into the database while another one commits. */
+  static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&one);
   ssize_t count;
   off_t at = 0;
   while ((count = pread(source, buffer, sizeof buffer, at)) > 0) {
@@ -81,6 +85,7 @@ static int keep(int file) {
     at += count;
   }
   if (ftruncate(target, at) != 0) abort();
+  pthread_mutex_unlock(&one);
   close(source);
   close(target);
   return 0;

@@ -242,23 +242,19 @@ async function findRecord(reader: Reader, scope: Scope | undefined, id: string) 
   return row && (!scope || isWithin(row, scope)) ? readRecord(reader, row) : undefined;
 }
 
-/** The number of payments whose parts a server keeps. */
+/** The number of payments that a server keeps. */
 const mostKept = 1000;
 
-type KeptParts = Omit<RecordParts, 'scanned_height'> & Pick<PaymentRow, 'parts_version'>;
-
 /**
- * Keeps the parts of payments until they change: a payer's requests follow each other, pages ask every few seconds, and
+ * Keeps payments with their parts until they change: a payer's requests follow each other, pages ask every few seconds, and
  * anybody can send a payment so much that its parts take long to read.
  */
 export function createRecords() {
   /** In the order in which they were read or written. */
-  const kept = new Map<string, KeptParts>();
+  const kept = new Map<string, StoredRecord>();
 
   function keep(record: StoredRecord): void {
-    const { id, parts_version, log, log_count, receipts, sums, refunds, fields } = record;
-    if (!isKeepable(record)) return;
-    remember(kept, id, { parts_version, log, log_count, receipts, sums, refunds, fields }, mostKept);
+    if (isKeepable(record)) remember(kept, record.id, record, mostKept);
   }
 
   return {
@@ -268,10 +264,12 @@ export function createRecords() {
       if (reader.isTransaction) return findRecord(reader, scope, id);
       const former = kept.get(id);
       if (former) {
-        const row = await findPlainRecord(reader, scope, id);
-        if (row?.parts_version === former.parts_version) return { ...row, ...former };
+        const [now] = await findVersion(reader, { id });
+        if (!now || (scope && !isWithin(now, scope))) return undefined;
+        const { parts_version, scanned_height } = now;
+        if (parts_version === former.parts_version)
+          return former.scanned_height === scanned_height ? former : { ...former, scanned_height };
         kept.delete(id);
-        if (!row) return undefined;
       }
       const record = await findRecord(reader, scope, id);
       if (record) keep(record);
@@ -286,7 +284,7 @@ export function createRecords() {
       const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), former ? undefined : read()]);
       if (!row) return undefined;
       const payment = payments.decode(row);
-      if (payment.parts_version === former?.parts_version) return { ...payment, ...former };
+      if (payment.parts_version === former?.parts_version) return { ...former, ...payment };
       const [parts] = unkept ?? (await read());
       return parts && { ...payment, ...readParts(transaction, parts) };
     },
@@ -311,6 +309,13 @@ export function markOf(record: StoredRecord): string | undefined {
 function isKeepable({ sums, network }: StoredRecord): boolean {
   return sums.every((one) => one.network === network || one.status !== 'seen');
 }
+
+const findVersion = prepared((reader, { id }: { readonly id: string }) =>
+  paymentsWithCursor(reader)
+    .select(['payments.merchant_id', 'payments.mode', 'payments.parts_version'])
+    .select('chain_cursors.height as scanned_height')
+    .where('payments.id', '=', id),
+);
 
 const findRow = prepared((reader, { id }: { readonly id: string }) =>
   paymentsWithCursor(reader)
