@@ -60,8 +60,9 @@ export function startCheckpoints(path: string, onFailure: (reason: string) => vo
 
 /** Runs in the thread, where nothing else of this file exists. */
 function thread(load: NodeJS.Require): void {
-  const { parentPort, workerData } = load('node:worker_threads') as typeof import('node:worker_threads');
-  const { path, driver } = workerData as Given;
+  const threads = load('node:worker_threads') as typeof import('node:worker_threads');
+  const { parentPort } = threads;
+  const { path, driver } = threads.workerData as Given;
   const Sqlite = load(driver) as typeof SqliteDatabase;
   const connection = new Sqlite(path);
   connection.pragma('synchronous = FULL');
