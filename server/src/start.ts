@@ -18,11 +18,13 @@ it reads the settings and their files, and looks for the database and the port. 
 ${describeVariables(settings)}
 `;
 
-/**
- * The heap may grow by so much before V8 collects its garbage. By default a busy server grows to four times what it uses.
- * V8 reads this at each collection, so it can be set after the start of the process.
- */
-const heapGrowthPercent = 50;
+/** V8 reads these at each collection, so they can be set after the start of the process. */
+const heapFlags = [
+  // By default, the heap of a busy server grows to four times what it uses before its garbage is collected.
+  '--heap-growing-percent=50',
+  // Few objects outlive a request: threads that help to copy them take more processor time to wake than they save.
+  '--no-parallel-scavenge',
+];
 
 /** Runs the program. @param args of the command line */
 export async function main(args: readonly string[]): Promise<void> {
@@ -39,7 +41,7 @@ export async function main(args: readonly string[]): Promise<void> {
     return;
   }
   try {
-    setFlagsFromString(`--heap-growing-percent=${heapGrowthPercent}`);
+    for (const flag of heapFlags) setFlagsFromString(flag);
     for (const path of envFiles(process.execArgv)) refuseExposedFile(path);
     const config = readConfig(process.env, settings);
     if (isCheck) {
@@ -50,8 +52,6 @@ export async function main(args: readonly string[]): Promise<void> {
     const log = createLog(config.logLevel, undefined, format);
     logUncaught(log);
     for (const sentence of config.misspelt) log.warn(sentence);
-    // Few objects outlive a request: threads that help to copy them take more processor time to wake than they save.
-    setFlagsFromString('--no-parallel-scavenge');
     const server = await startServer(config, log);
     process.stdout.write(
       `${describeNewKeys(server.bootstrapped)}crypto-checkout-server listens on ${server.url}\n${describePages(server)}`,
