@@ -21,11 +21,12 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const coverage = z.object({ result: z.array(z.object({ url: z.string() })) });
 
-/** The files that a process has loaded, which wrote its coverage into the directory. */
+/** The files that a process has loaded, each of whose threads wrote its coverage into the directory. */
 async function loaded(): Promise<string[]> {
-  const [report = ''] = await readdir(directory);
-  const { result } = coverage.parse(JSON.parse(await readFile(join(directory, report), 'utf8')));
-  return result.flatMap(({ url }) => (url.startsWith('file://') ? [fileURLToPath(url)] : []));
+  const reports = await readdir(directory);
+  const texts = await Promise.all(reports.map((report) => readFile(join(directory, report), 'utf8')));
+  const results = texts.flatMap((text) => coverage.parse(JSON.parse(text)).result);
+  return results.flatMap(({ url }) => (url.startsWith('file://') ? [fileURLToPath(url)] : []));
 }
 
 it('a command loads few files, and none of the pages, of the HTTP server and of the other engine', async () => {
