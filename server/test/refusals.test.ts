@@ -182,7 +182,7 @@ const refusals: Refusals = {
       await server.database.write((transaction) =>
         transaction
           .updateTable('payments')
-          .set({ network: 'removed-network' })
+          .set((e) => ({ network: 'removed-network', parts_version: e('parts_version', '+', 1) }))
           .where('id', '=', id)
           .execute(),
       );
