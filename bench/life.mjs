@@ -29,6 +29,7 @@ requests and statements are part of a life.
   --payments N,N               payments before (default 0,100000,1000000)
   --lives N                    lives in a round (default 100), of which there are --rounds
   --rounds N                   rounds, of which the median counts (default 5)
+  --warm N                     lives before, while V8 still compiles what runs often (default 2000): their cost is shown apart
   --rates N,N                  payments a second (default 25,50,100; 0 leaves this part out)
   --seconds N                  at each rate (default 20)
   --blocks N,N                 payments that the same blocks confirm (default 30,300; 0 leaves this part out)
@@ -49,6 +50,7 @@ const optionTypes = /** @type {const} */ ({
   payments: { type: 'string', default: '0,100000,1000000' },
   lives: { type: 'string', default: '100' },
   rounds: { type: 'string', default: '5' },
+  warm: { type: 'string', default: '2000' },
   rates: { type: 'string', default: '25,50,100' },
   seconds: { type: 'string', default: '20' },
   blocks: { type: 'string', default: '30,300' },
@@ -74,9 +76,10 @@ async function main() {
     results.find((one) => one.engine === engine)?.serverMs ?? NaN;
   console.table(
     Object.fromEntries(
-      results.map(({ engine, before, serverMs, databaseMs, idleMs }) => [
+      results.map(({ engine, before, coldMs, serverMs, databaseMs, idleMs }) => [
         `${engine} ${before}`,
         {
+          'just started ms': coldMs?.toFixed(1),
           'server ms': serverMs.toFixed(1),
           'database ms': databaseMs.toFixed(1),
           'to the first': (serverMs / first(engine)).toFixed(2),
@@ -158,18 +161,21 @@ async function measureSize(engine, before) {
       server: (idleTo.server - idleFrom.server) / 3000,
       database: (idleTo.database - idleFrom.database) / 3000,
     };
-    /** @type {{ server: number, database: number }[]} */
-    const rounds = [];
-    const lives = Math.ceil(Number(options.lives) / together) * together;
-    for (let round = 0; round < Number(options.rounds); round += 1) {
+    /** @param {string} wanted */
+    const costOf = async (wanted) => {
+      const lives = Math.ceil(Number(wanted) / together) * together;
       const [from, started] = [spent(), performance.now()];
       for (let count = 0; count < lives; count += together) await shop.live(together);
       const [to, ms] = [spent(), performance.now() - started];
-      rounds.push({
+      return {
         server: (to.server - from.server - idle.server * ms) / lives,
         database: (to.database - from.database - idle.database * ms) / lives,
-      });
-    }
+      };
+    };
+    const cold = Number(options.warm) > 0 ? await costOf(options.warm) : undefined;
+    /** @type {{ server: number, database: number }[]} */
+    const rounds = [];
+    for (let round = 0; round < Number(options.rounds); round += 1) rounds.push(await costOf(options.lives));
     const rates = [];
     for (const rate of numbers('rates').filter((one) => one > 0)) {
       rates.push(await measureRate(shop, processor, hooks, rate));
@@ -180,6 +186,7 @@ async function measureSize(engine, before) {
     }
     return {
       ...{ engine, before, rates, blocks },
+      coldMs: cold?.server,
       serverMs: percentile(
         rounds.map((one) => one.server),
         0.5,
