@@ -2,7 +2,6 @@
  * Notifies the pages of the console that their content has changed, in this process or another one: a payment, or the
  * home page.
  */
-import { createHash } from 'node:crypto';
 import { home as homeApi } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import * as z from 'zod/mini';
@@ -10,7 +9,7 @@ import type { Database } from '../../core/db/database.js';
 import { Problem } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
 import type { createHome } from './home.js';
-import { readPaymentMarks } from './payment-marks.js';
+import { digestOf, readPaymentMarks } from './payment-marks.js';
 
 /** A page that somebody looks at. */
 export interface Watcher {
@@ -117,7 +116,7 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
     const readAt = performance.now();
     // As a page has it: in the order of the contract.
     const content = z.parse(homeData, await home.retrieve(scope));
-    const mark = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+    const mark = digestOf(content);
     homes.set(key, { mark, readAt });
     return mark;
   }

@@ -52,8 +52,10 @@ export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
   const known = new Map(rows.map(({ id, ...row }) => [id, row]));
   return (id: string, scope: Scope): string | undefined => {
     const row = known.get(id);
-    return row && isWithin(row, scope) ? digest(JSON.stringify(row)) : undefined;
+    return row && isWithin(row, scope) ? digestOf(row) : undefined;
   };
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+/** The mark of a page with this content. */
+export const digestOf = (content: unknown): string =>
+  createHash('sha256').update(JSON.stringify(content)).digest('hex');
