@@ -229,6 +229,9 @@ it('A server on SQLite copies the log into the database while it runs, in a thre
   try {
     const database = await openDatabase(`sqlite:${path}`, { isServer: true });
     const before = statSync(path).size;
+    // A server that writes little needs no thread.
+    for (let count = 0; count < 200; count += 1)
+      await database.write((transaction) => insertSetting(transaction, { name: `n${count}`, value: 'x' }));
     // Far fewer pages than those after which a commit copies them.
     await database.write((transaction) =>
       insertSetting(transaction, { name: 'a', value: 'x'.repeat(1_000_000) }),
@@ -270,7 +273,7 @@ describe('a group of transactions', () => {
     expect(groups).toEqual([[1, 2], [3], [4, 5]]);
   });
 
-  it('A group without failures needs no savepoint, and after one that had written, the others run again in their own', async () => {
+  it('A group without failures needs no savepoint, and after one that had written, all run again in their own', async () => {
     const statements: string[] = [];
     const ran: number[] = [];
     let changes = 0;
@@ -297,8 +300,45 @@ describe('a group of transactions', () => {
       { status: 'rejected', reason: { message: 'No 7' } },
       { status: 'fulfilled', value: 8 },
     ]);
-    expect(ran.slice(5)).toEqual([6, 7, 6, 8]);
-    expect(statements).toEqual(['savepoint own', 'release own']);
+    expect(ran.slice(5)).toEqual([6, 7, 6, 7, 8]);
+    expect(statements).toEqual([
+      ...['savepoint own', 'rollback to own', 'release own'],
+      ...['savepoint own', 'release own'],
+    ]);
+  });
+
+  it('A member that fails learns so after the commit, because its reason may be a row of another member', async () => {
+    const events: string[] = [];
+    const write = createGroupCommit(async (work) => {
+      await work(noTransaction);
+      events.push('commit');
+    }, unchanged);
+    const refused = () => Promise.reject(new Error('The reference is taken'));
+    await Promise.allSettled([
+      write(() => Promise.resolve()),
+      write(refused).catch(() => events.push('refused')),
+    ]);
+    expect(events).toEqual(['commit', 'refused']);
+  });
+
+  it('A member that catches the error with which SQLite rolled back commits nothing, and neither do the others', async () => {
+    let isOpen = true;
+    const write = createGroupCommit((work) => work(noTransaction), { ...unchanged, isOpen: () => isOpen });
+    const ran: number[] = [];
+    const outcomes = await Promise.allSettled(
+      [1, 2, 3].map((value) =>
+        write(() => {
+          ran.push(value);
+          isOpen = value !== 2;
+          return Promise.resolve(value);
+        }),
+      ),
+    );
+    expect(ran.slice(0, 2)).toEqual([1, 2]);
+    expect(outcomes.slice(0, 2)).toMatchObject([
+      { status: 'rejected', reason: { name: 'DatabaseUnavailable' } },
+      { status: 'rejected', reason: { name: 'DatabaseUnavailable' } },
+    ]);
   });
 
   it('A group that cannot begin fails only its first transaction', async () => {

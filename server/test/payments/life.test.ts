@@ -505,6 +505,21 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(loser?.body.data).not.toHaveProperty('paymentId');
   });
 
+  it('is named to the server whose reference another of its requests has just taken', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const body = { ...price, txRef: `order-${randomBytes(8).toString('hex')}` };
+      const replies = await Promise.all(
+        Array.from({ length: 6 }, () =>
+          server.api('POST', '/v1/payments/checkout', { key: server.secretKey, body }),
+        ),
+      );
+      const [winner] = replies.filter(({ status }) => status === 200);
+      const { id } = winner?.body.data['payment'] as { id: string };
+      const losers = replies.filter(({ status }) => status === 409);
+      expect(losers.map((reply) => reply.body.data['paymentId'])).toEqual(Array<string>(5).fill(id));
+    }
+  });
+
   it('rejects references reserved for subscription payments', async () => {
     const txRef = `sub_${'0'.repeat(26)}_1`;
     const refused = await server.api('POST', '/v1/payments/checkout', { body: { ...price, txRef } });

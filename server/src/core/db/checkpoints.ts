@@ -21,8 +21,47 @@ interface Given {
   readonly driver: string;
 }
 
-/** @param onFailure gets the reason if it stops */
+/** The log has about the thousand pages by then that SQLite leaves in it by default. Many servers, as those of tests, never get there. */
+const commitsBeforeThread = 200;
+
+/** @param onFailure gets the reason if it stops, or cannot start */
 export function startCheckpoints(path: string, onFailure: (reason: string) => void): Checkpoints {
+  let commits = 0;
+  let isOver = false;
+  let copying: Thread | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const end = (reason: string) => {
+    isOver = true;
+    onFailure(reason);
+  };
+  return {
+    changed() {
+      commits += 1;
+      if (isOver || commits < commitsBeforeThread) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        try {
+          copying ??= startThread(path, end);
+          copying.copy();
+        } catch (error) {
+          // The system allows this process no further thread, as in a container with few.
+          end(errorMessage(error));
+        }
+      }, intervalMs).unref();
+    },
+    async close() {
+      clearTimeout(timer);
+      await copying?.close();
+    },
+  };
+}
+
+interface Thread {
+  copy(): void;
+  close(): Promise<void>;
+}
+
+function startThread(path: string, onFailure: (reason: string) => void): Thread {
   const driver = createRequire(import.meta.url).resolve('better-sqlite3');
   const workerData: Given = { path, driver };
   // As text, because a file of its own would have another name where the sources run.
@@ -39,17 +78,11 @@ export function startCheckpoints(path: string, onFailure: (reason: string) => vo
   });
   worker.on('error', (error) => onFailure(errorMessage(error)));
   worker.unref();
-  let timer: NodeJS.Timeout | undefined;
   return {
-    changed() {
-      if (!isRunning) return;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        worker.postMessage('copy');
-      }, intervalMs).unref();
+    copy() {
+      if (isRunning) worker.postMessage('copy');
     },
     async close() {
-      clearTimeout(timer);
       if (!isRunning) return;
       worker.ref();
       worker.postMessage('close');
@@ -67,10 +100,15 @@ function thread(load: NodeJS.Require): void {
   const connection = new Sqlite(path);
   connection.pragma('synchronous = FULL');
   parentPort?.on('message', (order: 'copy' | 'close') => {
-    if (order === 'copy') connection.pragma('wal_checkpoint(passive)');
-    else {
+    if (order === 'close') {
       connection.close();
       parentPort.close();
+      return;
+    }
+    try {
+      connection.pragma('wal_checkpoint(passive)');
+    } catch {
+      // The disk may be full. The log grows until there is room, and the commits have noticed it too.
     }
   });
 }

@@ -1,20 +1,22 @@
 /**
  * Commits transactions in groups. SQLite runs one write transaction at a time and waits for the disk at every commit.
- * Transactions that queue up meanwhile run one after another inside one outer transaction, and share one commit. None resolves
- * before that commit. One that fails rolls back only its own changes: hardly any does after it has written, so the whole group is
- * rolled back then, and the others run again. For a while after that, each has its own savepoint, which costs every page that it
- * changes a copy.
+ * Transactions that queue up meanwhile run one after another inside one outer transaction, and share one commit. None resolves or
+ * rejects before that commit: an error can be about rows of another member, which are not committed yet. One that fails rolls back
+ * only its own changes: hardly any does after it has written, so the whole group is rolled back then, and runs again. For a while
+ * after that, each has its own savepoint, which costs every page that it changes a copy.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pauseIfLong } from '../shared/pause.js';
 import type { Transaction } from './engine.js';
-import { isUnavailable } from './errors.js';
+import { DatabaseUnavailable, isUnavailable } from './errors.js';
 import { runInTransaction } from './transaction-context.js';
 
 /** A caller's transaction that waits for its turn. */
 interface Queued {
   /** Commits on its own: others would wait as long as it takes for their replies. */
   readonly isLong: boolean;
+  /** It has failed after it had written, and gets its own savepoint. */
+  isCareful?: boolean;
   /** Runs the transaction. Returns a callback to call after the group's commit. */
   run(transaction: Transaction): Promise<() => void>;
   reject(error: unknown): void;
@@ -53,28 +55,27 @@ export function createGroupCommit(
   let isRunning = false;
   let carefulUntil = 0;
 
-  /** Runs one transaction after others. Returns the callback for after the commit; undefined if it failed without a trace. */
-  async function runOne(outer: Transaction, queued: Queued): Promise<(() => void) | undefined> {
-    if (performance.now() < carefulUntil) return runInSavepoint(outer, queued);
+  /** Runs one transaction after others. Returns the callback for after the commit. */
+  async function runOne(outer: Transaction, queued: Queued): Promise<() => void> {
+    if (queued.isCareful || performance.now() < carefulUntil) return runInSavepoint(outer, queued);
     const before = changes();
     try {
       return await queued.run(outer);
     } catch (error) {
       if (!isOpen()) throw error;
-      queued.reject(error);
-      if (changes() === before) return undefined;
+      if (changes() === before) return () => queued.reject(error);
+      queued.isCareful = true;
       throw new Undo();
     }
   }
 
-  async function runInSavepoint(outer: Transaction, queued: Queued): Promise<(() => void) | undefined> {
+  async function runInSavepoint(outer: Transaction, queued: Queued): Promise<() => void> {
     run('savepoint own');
     try {
       const settle = await queued.run(outer);
       run('release own');
       return settle;
     } catch (error) {
-      queued.reject(error);
       try {
         run('rollback to own');
         run('release own');
@@ -82,14 +83,13 @@ export function createGroupCommit(
         // The savepoint is gone: SQLite rolled back the whole transaction, as it does when the disk is full.
         throw error;
       }
-      return undefined;
+      return () => queued.reject(error);
     }
   }
 
   async function runGroup(): Promise<void> {
     const settles: (() => void)[] = [];
     const members: Queued[] = [];
-    const succeeded: Queued[] = [];
     try {
       await transaction(async (outer) => {
         const started = performance.now();
@@ -103,18 +103,16 @@ export function createGroupCommit(
           if (!queued) break;
           members.push(queued);
           // If the first one fails, there is nothing else to keep.
-          const settle = await (members.length === 1 ? queued.run(outer) : runOne(outer, queued));
-          if (settle) {
-            settles.push(settle);
-            succeeded.push(queued);
-          }
+          settles.push(await (members.length === 1 ? queued.run(outer) : runOne(outer, queued)));
+          // It may have caught the error with which SQLite did so. Each later statement would commit on its own.
+          if (!isOpen()) throw new DatabaseUnavailable('SQLite has rolled back the transaction');
           if (queued.isLong) break;
         }
       });
     } catch (error) {
       if (error instanceof Undo) {
         carefulUntil = performance.now() + carefulMs;
-        queue.unshift(...succeeded);
+        queue.unshift(...members);
         return;
       }
       // Nothing was committed. If the outer transaction could not begin, only the first in the queue fails; if another program holds
