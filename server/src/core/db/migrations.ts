@@ -14,6 +14,7 @@ import {
   books,
   foundation,
   growingTables,
+  reviewIndex,
   timeZones,
   unspentCoins,
   unsweptForwarders,
@@ -87,5 +88,12 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
     },
     [acceptedPayments]: { up: (db) => createDeclared(db, engine, tables, acceptedPayments) },
     [timeZones]: { up: (db) => createDeclared(db, engine, tables, timeZones) },
+    [reviewIndex]: {
+      async up(db) {
+        await createDeclared(db, engine, tables, reviewIndex);
+        for (const reason of ['late', 'short', 'excess', 'wrong_coin', 'reversed'])
+          await db.schema.dropIndex(`payments_${reason}`).ifExists().execute();
+      },
+    },
   };
 }
