@@ -1,12 +1,16 @@
 /** Public reports of errors of databases that reached callers as bugs: they are a 503 that says when to retry, and the connection is clean afterwards. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
 import type { Transaction } from '../../src/core/db/engine.js';
-import { outageReason } from '../../src/core/db/errors.js';
+import { isStalePlan, outageReason } from '../../src/core/db/errors.js';
 import { openDatabase } from '../../src/database.js';
+import { prepared } from '../../src/core/db/prepared.js';
+import { isolate } from '../../src/core/db/savepoint.js';
 import { send } from '../../src/core/db/send.js';
 import { call } from '../support/call.js';
 import { runCommandLine } from '../support/command-line.js';
@@ -197,8 +201,6 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
       return bytes;
     });
     const database = await openDatabase(address.url);
-    const add = (transaction: Transaction, name: string) =>
-      transaction.insertInto('settings').values({ name, value: 'x' });
     await database.write((transaction) => send(transaction, add(transaction, 'one')));
     sent.length = 0;
     await database.write(async (transaction) => {
@@ -234,6 +236,154 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     const names = other.reader.selectFrom('settings').select('name').where('name', '=', 'after');
     expect(await names.execute()).toHaveLength(1);
     await database.close();
+  });
+
+  const add = (transaction: Transaction, name: string) =>
+    transaction.insertInto('settings').values({ name, value: 'x' });
+  const named = async (...names: string[]) => {
+    const found = other.reader.selectFrom('settings').select('name').where('name', 'in', names);
+    return (await found.orderBy('name').execute()).map(({ name }) => name);
+  };
+
+  it('rolls back a transaction of which one value could not be written, although PostgreSQL knows of no error', async () => {
+    const database = await openDatabase(made.url);
+    const endless: Record<string, unknown> = {};
+    endless['self'] = endless;
+    const failing = database.write(async (transaction) => {
+      await add(transaction, 'before').execute();
+      const unwritable = sql`insert into settings (name, value) values ('bad', ${endless})`;
+      await send(transaction, { compile: () => unwritable.compile(transaction) });
+      // It departs without the others.
+      await delay(20);
+      await add(transaction, 'behind').execute();
+    });
+    await expect(failing).rejects.toThrow(/circular/i);
+    expect(await named('before', 'bad', 'behind')).toEqual([]);
+    await database.close();
+  });
+
+  // kysely#1604, pg-promise#894: one of several statements failed, and another ran after the rollback, and stayed
+  it('refuses a statement that comes after the end of its transaction', async () => {
+    const database = await openDatabase(made.url);
+    let late: Promise<void> | undefined;
+    const failing = database.write(async (transaction) => {
+      await send(transaction, add(transaction, 'early'));
+      late = delay(50).then(() => send(transaction, add(transaction, 'late')));
+      throw new Error('as reported');
+    });
+    await expect(failing).rejects.toThrow('as reported');
+    await expect(late).rejects.toThrow('after the end of its transaction');
+    expect(await named('early', 'late')).toEqual([]);
+    await database.close();
+  });
+
+  it('undoes only a part that fails, also if it comes first in its transaction', async () => {
+    const database = await openDatabase(made.url);
+    await database.write((transaction) => add(transaction, 'taken').execute());
+    await database.write(async (transaction) => {
+      const failure = await isolate(transaction, async () => {
+        await add(transaction, 'taken').execute();
+      });
+      expect(failure?.error).toMatchObject({ code: '23505' });
+      await add(transaction, 'other').execute();
+    });
+    expect(await named('taken', 'other')).toEqual(['other', 'taken']);
+    await database.close();
+  });
+
+  // node-postgres: `query_timeout` in the URL. The timer of an answered query must not end what runs after it.
+  it('works with a query_timeout in its URL', async () => {
+    const url = new URL(made.url);
+    url.searchParams.set('query_timeout', '400');
+    const database = await openDatabase(url.href);
+    await database.write((transaction) => add(transaction, 'one').execute());
+    await delay(250);
+    await database.write(async (transaction) => {
+      await add(transaction, 'two').execute();
+      await delay(300);
+      await add(transaction, 'three').execute();
+    });
+    const slow = database.write((transaction) => sql`select pg_sleep(3)`.execute(transaction));
+    await expect(slow).rejects.toThrow(/timeout|terminated/i);
+    expect(await named('one', 'two', 'three')).toEqual(['one', 'three', 'two']);
+    await database.close();
+  });
+
+  // supabase, RDS: "too many connections for role". The refusal of one more is an answer: those that are open live.
+  it('ends no transaction because PostgreSQL refuses another connection', async () => {
+    const role = `limited_${randomBytes(6).toString('hex')}`;
+    const run = (text: string) => sql.raw(text).execute(other.reader);
+    await run(`create role ${role} login connection limit 10`);
+    await run(`grant all on all tables in schema public to ${role}`);
+    const url = new URL(made.url);
+    url.username = role;
+    const database = await openDatabase(url.href);
+    let end: () => void = () => undefined;
+    const isOver = new Promise<void>((resolve) => (end = resolve));
+    const running = Array.from({ length: 10 }, () =>
+      database.snapshot(async (transaction) => {
+        await sql`select 1`.execute(transaction);
+        await isOver;
+        await sql`select 1`.execute(transaction);
+      }),
+    );
+    await expect(database.ping()).rejects.toThrow();
+    end();
+    for (const { status } of await Promise.allSettled(running)) expect(status).toBe('fulfilled');
+    await database.close();
+    await run(`drop owned by ${role}`);
+    await run(`drop role ${role}`);
+  });
+
+  // pgbouncer#1038, pgbouncer#1118: it finds a statement by its text, and refuses a name that it has seen.
+  it('prepares a stale statement under another text, and closes one that PostgreSQL skipped', async () => {
+    let sent = '';
+    const address = await openAddress(made.url, (bytes) => {
+      sent += bytes.toString('latin1');
+      return bytes;
+    });
+    const database = await openDatabase(address.url);
+    const find = prepared((reader, { value }: { readonly value: string }) =>
+      reader.selectFrom('settings').selectAll().where('value', '=', value),
+    );
+    const findOthers = prepared((reader, { value }: { readonly value: string }) =>
+      reader.selectFrom('settings').select('name').where('value', '<>', value),
+    );
+    const read = () => database.write((transaction) => find(transaction, { value: 'x' }));
+    await read();
+    await sql`alter table settings add column note text`.execute(other.reader);
+    sent = '';
+    await expect(read()).resolves.toEqual([]);
+    expect(sent).toMatch(/select \* from "settings" where "value" = \$1 \/\* [0-9a-f]{8} \*\//);
+
+    await database.write((transaction) => add(transaction, 'taken').execute());
+    sent = '';
+    const failing = database.write(async (transaction) => {
+      await send(transaction, add(transaction, 'taken'));
+      return findOthers(transaction, { value: 'x' });
+    });
+    await expect(failing).rejects.toMatchObject({ code: '23505' });
+    const [, name = ''] = /P.{4}([0-9a-f]{32}\w*)\0select "name"/s.exec(sent) ?? [];
+    expect(name).not.toBe('');
+    expect(sent).toMatch(new RegExp(`C.{4}S${name}\0`, 's'));
+    await database.write((transaction) => findOthers(transaction, { value: 'x' }));
+    await database.close();
+    await address.stop();
+  });
+
+  // t8y2/dbx#2628: the message was Chinese, and the statement stayed stale.
+  it('knows a stale statement in any language', async () => {
+    const client = new pg.Client({ connectionString: made.url });
+    await client.connect();
+    const query = { name: 'all', text: 'select * from settings' };
+    await client.query(query);
+    await client.query('alter table settings add column note text');
+    const error: unknown = await client.query(query).catch((thrown: unknown) => thrown);
+    await client.end();
+    expect(error).toMatchObject({ message: 'cached plan must not change result type' });
+    if (error instanceof Error)
+      error.message = 'zwischengespeicherter Plan darf den Ergebnistyp nicht ändern';
+    expect(isStalePlan(error)).toBe(true);
   });
 
   it('says why a connection ended between two statements of a transaction', async () => {

@@ -118,9 +118,12 @@ export function isCollision(error: unknown): boolean {
   return isPostgresError(error) && collisions.has(error.code ?? '');
 }
 
-/** A migration of another release changed the columns that a prepared statement returns. It must be prepared again. */
+/**
+ * A migration of another release changed the columns that a prepared statement returns. It must be prepared again. The
+ * code covers more, and the message is in the database's language.
+ */
 export function isStalePlan(error: unknown): boolean {
-  return isPostgresError(error) && error.code === '0A000' && error.message.includes('cached plan');
+  return isPostgresError(error) && error.code === '0A000' && error.routine === 'RevalidateCachedQuery';
 }
 
 /** True if a unique index rejected a row. On PostgreSQL the transaction can then only be rolled back. */

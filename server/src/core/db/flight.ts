@@ -16,17 +16,26 @@ interface Answered {
   handleReadyForQuery(connection: Connection): void;
   submit(connection: Connection): Error | null;
 }
-type Connection = pg.Connection & { readonly submittedNamedStatements: Record<string, string> };
+type Connection = pg.Connection & {
+  /** By their names, those that PostgreSQL has prepared, and those that it is asked to. */
+  readonly parsedStatements: Record<string, string>;
+  readonly submittedNamedStatements: Record<string, string>;
+  close(what: { readonly type: 'S'; readonly name: string }): void;
+};
 
 /** pg sends only its own queries in a pipeline, and asks for an answer to each. To pg, this is one query. */
 export class Flight extends pg.Query {
   /** Of the statement that is answered next. */
   declare name: string | undefined;
   declare text: string;
+  /** Ends the timer that pg sets if the URL has a `query_timeout`. */
+  declare callback: (() => void) | undefined;
   /** Those that have not failed, and whose callers wait. */
   #statements: Answered[] = [];
   #answered = 0;
   #failure: Error | undefined;
+  /** The name of a statement that is not prepared any more. */
+  #closed: string | undefined;
 
   constructor() {
     super({ text: '' });
@@ -52,8 +61,9 @@ export class Flight extends pg.Query {
     for (const [place, statement] of this.#statements.entries()) {
       const error = statement.submit(shared) ?? this.#failure;
       if (!error) continue;
-      // Its values cannot be written. Nothing behind it may be.
-      this.#fail(this.#statements.splice(place), error, real);
+      // Its values cannot be written, and pg has closed it at PostgreSQL. Nothing behind it may be written either.
+      this.#closed = statement.name;
+      for (const unsent of this.#statements.splice(place)) unsent.handleError(error, real);
       break;
     }
     real.sync();
@@ -76,24 +86,26 @@ export class Flight extends pg.Query {
     this.#next();
   }
 
+  handleEmptyQuery(): void {
+    this.#answered += 1;
+    this.#next();
+  }
+
   handleError(error: Error, connection: Connection): void {
     const failed = this.#statements.splice(this.#answered);
     this.handleReadyForQuery(connection);
-    this.#fail(failed, error, connection);
+    for (const statement of failed) {
+      const { name } = statement;
+      if (name !== undefined && connection.parsedStatements[name] === undefined) forget(name, connection);
+      statement.handleError(error, connection);
+    }
   }
 
   /** Only now is the connection free: a caller gets its result no earlier. */
   handleReadyForQuery(connection: Connection): void {
+    if (this.#closed !== undefined) forget(this.#closed, connection);
     for (const statement of this.#statements.splice(0)) statement.handleReadyForQuery(connection);
-  }
-
-  /** pg would take those that PostgreSQL skipped for prepared. */
-  #fail(statements: readonly Answered[], error: Error, connection: Connection): void {
-    for (const statement of statements) {
-      if (statement.name !== undefined)
-        Reflect.deleteProperty(connection.submittedNamedStatements, statement.name);
-      statement.handleError(error, connection);
-    }
+    this.callback?.();
   }
 
   #next(): void {
@@ -101,4 +113,14 @@ export class Flight extends pg.Query {
     this.name = statement?.name;
     this.text = statement?.text ?? '';
   }
+}
+
+/**
+ * pg would take a statement that PostgreSQL skipped for prepared. A pooler has seen it, and would refuse its name the next time: so it
+ * is closed, and prepared again when it is needed.
+ */
+function forget(name: string, connection: Connection): void {
+  Reflect.deleteProperty(connection.submittedNamedStatements, name);
+  Reflect.deleteProperty(connection.parsedStatements, name);
+  connection.close({ type: 'S', name });
 }

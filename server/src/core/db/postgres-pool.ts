@@ -154,7 +154,10 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     }
   }
 
-  /** The processes of PostgreSQL, by a connection of its own; undefined if it does not answer. */
+  /**
+   * The processes of PostgreSQL, by a connection of its own; undefined if it does not answer.
+   * @throws its refusal of another connection, which is an answer
+   */
   async function readProcesses(): Promise<ReadonlySet<number> | undefined> {
     const client = new pg.Client({
       connectionString,
@@ -166,7 +169,8 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
       await client.connect();
       const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
       return new Set(rows.map(({ pid }) => pid));
-    } catch {
+    } catch (error) {
+      if (isPostgresError(error)) throw error;
       return undefined;
     } finally {
       void client.end().catch(() => {});
@@ -200,7 +204,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     async ping(): Promise<void> {
       const statement: Timed = { text: `select ${canOnlyRead} as "isReadOnly"`, query_timeout: connectMs };
       const [row] = await query<{ isReadOnly: boolean }>(statement).catch(async (error: unknown) => {
-        if (error instanceof Error && unanswered.test(error.message)) await cutDead();
+        if (error instanceof Error && unanswered.test(error.message)) await cutDead().catch(() => undefined);
         throw error;
       });
       if (row?.isReadOnly === false) return;

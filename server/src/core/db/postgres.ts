@@ -1,4 +1,5 @@
 /** PostgreSQL: transactions with pipelined statements, and prepared queries. */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   Kysely,
@@ -22,7 +23,7 @@ import { combine, registerDirectRun, type NamedQuery } from './prepared.js';
 import { describeHandle } from './query-parts.js';
 import type { SavepointConnection } from './savepoint.js';
 import type { Schema } from './schema.js';
-import type { SendingConnection } from './send.js';
+import { refuseFurther, type SendingConnection } from './send.js';
 import { refuseInsideTransaction, runInTransaction } from './transaction-context.js';
 
 /** The other connections are left for reads, so that transactions waiting for one row cannot block everything. */
@@ -40,7 +41,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
   };
   const pool = createPostgresPool(url, types);
-  const names = options.hasPreparedStatements === false ? undefined : { generation: 0 };
+  const names = options.hasPreparedStatements === false ? undefined : { generation: '' };
   const kysely = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -71,7 +72,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   async function commit<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const { result, callBack } = await kysely
       .transaction()
-      .execute((transaction) => runInTransaction(transaction, work));
+      .execute((transaction) =>
+        runInTransaction(transaction, work).finally(() => refuseFurther(transaction)),
+      );
     callBack();
     return result;
   }
@@ -138,26 +141,25 @@ function createLimiter(limit: number): <T>(work: () => Promise<T>) => Promise<T>
   };
 }
 
-/** Part of the names under which connections prepare queries. All connections share it. */
+/** Part of the names under which connections prepare queries, and of their texts; empty at first. All connections share it. */
 interface StatementNames {
-  generation: number;
+  generation: string;
 }
 
-/** Changes the name of every query, so that each is prepared again. */
+/**
+ * Changes the name and the text of every query, so that each is prepared again. PgBouncer finds a statement by its text, also
+ * that of a process that ended: so it is random.
+ */
 function renew(names: StatementNames | undefined): void {
-  if (names) names.generation += 1;
+  if (names) names.generation = randomBytes(4).toString('hex');
 }
 
 function pipelinedDriver(pool: PostgresPool, names: StatementNames | undefined): Driver {
-  const connections = new WeakMap<pg.PoolClient, PipelinedConnection>();
   return {
     init: () => Promise.resolve(),
     async acquireConnection(): Promise<PipelinedConnection> {
       refuseInsideTransaction();
-      const client = await pool.acquire();
-      const connection = connections.get(client) ?? new PipelinedConnection(client, pool, names);
-      connections.set(client, connection);
-      return connection;
+      return new PipelinedConnection(await pool.acquire(), pool, names);
     },
     async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings) {
       const { isolationLevel, accessMode } = settings;
@@ -175,6 +177,7 @@ type Statement = Pick<NamedQuery, 'sql' | 'parameters' | 'name'>;
 
 const writeCommands = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
+/** A connection, from when it is acquired until it is released. */
 class PipelinedConnection implements SendingConnection, SavepointConnection {
   readonly #client: pg.PoolClient;
   readonly #pool: PostgresPool;
@@ -193,6 +196,8 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   #batch: NamedQuery[] | undefined;
   /** The first error of the transaction. */
   #failure: { readonly error: unknown } | undefined;
+  /** True once it is released: a statement that comes late would be in the transaction of somebody else. */
+  #isOver = false;
 
   constructor(client: pg.PoolClient, pool: PostgresPool, names: StatementNames | undefined) {
     this.#client = client;
@@ -201,6 +206,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   async executeQuery<R>(query: NamedQuery): Promise<QueryResult<R>> {
+    this.#refuseIfOver();
     try {
       const { command, rowCount, rows } = await this.#query(query);
       return {
@@ -214,6 +220,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   send(query: NamedQuery): void {
+    this.#refuseIfOver();
     if (this.#batch && query.name !== undefined) this.#batch.push(query);
     else this.#watch(this.#query(query));
   }
@@ -239,20 +246,32 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
 
   /** Does not wait for the answer, so that the first statements travel with it. */
   begin(statement: string): void {
-    for (const sql of [statement, ...this.#pool.settingsOf(this.#client)]) {
-      this.#watch(this.#start({ sql, parameters: [] }));
-    }
-    this.#first = this.#flight;
-    this.#beginning = Promise.all(this.#sent).then(() => {
-      if (!this.#failure) this.#beginning = undefined;
+    const begun = [statement, ...this.#pool.settingsOf(this.#client)].map((sql) => {
+      const started = this.#start({ sql, parameters: [] });
+      this.#watch(started);
+      return started;
     });
+    this.#first = this.#flight;
+    // A statement behind them may fail: that is no failure of BEGIN.
+    this.#beginning = Promise.all(begun).then(
+      () => {
+        this.#beginning = undefined;
+      },
+      () => undefined,
+    );
   }
 
   async commit(): Promise<void> {
+    // PostgreSQL knows nothing of a statement whose values could not be written, and would commit the others.
+    this.#throwFailure();
     // PostgreSQL answers in order, so the statements sent before have their results by then.
     this.#watch(this.#run('commit'));
     await Promise.all(this.#sent);
     // PostgreSQL rolls back a transaction with a failed statement, and says so without an error.
+    this.#throwFailure();
+  }
+
+  #throwFailure(): void {
     if (this.#failure) throw this.#failure.error;
   }
 
@@ -288,12 +307,12 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   release(): void {
-    const failure = this.#failure?.error;
-    this.#sent = [];
-    this.#failure = undefined;
-    this.#first = undefined;
-    this.#beginning = undefined;
-    this.#pool.release(this.#client, failure);
+    this.#isOver = true;
+    this.#pool.release(this.#client, this.#failure?.error);
+  }
+
+  #refuseIfOver(): void {
+    if (this.#isOver) throw new Error('A statement came after the end of its transaction');
   }
 
   #run = (sql: string) => this.#query({ sql, parameters: [] });
@@ -358,7 +377,7 @@ function statementOf(
   values: unknown[],
   name: string | undefined,
 ): pg.QueryConfig {
-  return names && name !== undefined
-    ? { name: `${name}_${names.generation}`, text, values }
-    : { text, values };
+  if (!names || name === undefined) return { text, values };
+  if (names.generation === '') return { name, text, values };
+  return { name: `${name}_${names.generation}`, text: `${text} /* ${names.generation} */`, values };
 }

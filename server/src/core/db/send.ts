@@ -43,6 +43,13 @@ export function connectionOf(transaction: Reader): Promise<DatabaseConnection> {
   return found;
 }
 
+/** Refuses statements of a transaction that is about to end: one that nobody awaits would run after it. */
+export function refuseFurther(transaction: Reader): void {
+  const refused = Promise.reject(new Error('A statement came after the end of its transaction'));
+  refused.catch(() => undefined);
+  connections.set(transaction, refused);
+}
+
 export function isSending(connection: DatabaseConnection): connection is SendingConnection {
   return 'send' in connection;
 }
