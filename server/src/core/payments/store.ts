@@ -266,8 +266,8 @@ export function createRecords() {
       if (former) {
         const [now] = await findVersion(reader, { id });
         if (!now || (scope && !isWithin(now, scope))) return undefined;
-        const { parts_version, scanned_height } = now;
-        if (parts_version === former.parts_version)
+        const { scanned_height } = now;
+        if (isSame(now, former))
           return former.scanned_height === scanned_height ? former : { ...former, scanned_height };
         kept.delete(id);
       }
@@ -284,7 +284,7 @@ export function createRecords() {
       const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), former ? undefined : read()]);
       if (!row) return undefined;
       const payment = payments.decode(row);
-      if (payment.parts_version === former?.parts_version) return { ...former, ...payment };
+      if (former && isSame(payment, former)) return { ...former, ...payment };
       const [parts] = unkept ?? (await read());
       return parts && { ...payment, ...readParts(transaction, parts) };
     },
@@ -302,7 +302,15 @@ export function createRecords() {
 export function markOf(record: StoredRecord): string | undefined {
   if (!isKeepable(record)) return undefined;
   const isDeepening = record.sums.some(({ status }) => status === 'seen');
-  return `${record.parts_version}${isDeepening ? ` ${record.scanned_height}` : ''}`;
+  return `${record.parts_version} ${record.updated_at}${isDeepening ? ` ${record.scanned_height}` : ''}`;
+}
+
+/**
+ * True if neither differs from the other. The version is not enough: after a failover to a standby that lacked a change, the next change
+ * gets the same one.
+ */
+function isSame(now: Pick<PaymentRow, 'parts_version' | 'updated_at'>, former: StoredRecord): boolean {
+  return now.parts_version === former.parts_version && now.updated_at === former.updated_at;
 }
 
 /** The depths of receipts on other networks change with each of their blocks. */
@@ -312,7 +320,7 @@ function isKeepable({ sums, network }: StoredRecord): boolean {
 
 const findVersion = prepared((reader, { id }: { readonly id: string }) =>
   paymentsWithCursor(reader)
-    .select(['payments.merchant_id', 'payments.mode', 'payments.parts_version'])
+    .select(['payments.merchant_id', 'payments.mode', 'payments.parts_version', 'payments.updated_at'])
     .select('chain_cursors.height as scanned_height')
     .where('payments.id', '=', id),
 );
