@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
 import { startReceiver, type Receiver } from './receiver.js';
+import { markDelivered } from '../../src/core/webhooks/store.js';
 import { openShop, type Shop } from './shop.js';
 
 interface Delivery {
@@ -180,6 +181,28 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     await shop.retry(id);
     await shop.settled(merchantId);
     expect(receiver.received.slice(before).map((one) => one.id)).toEqual([id, id]);
+  });
+
+  it('are each compared with the claim of their own attempt where several end together', async () => {
+    const { merchantId, held } = await holdDeliveries();
+    await shop.publish(2, { merchantId });
+    await expect.poll(() => held).toHaveLength(2);
+    await shop.server.database.write(async (transaction) => {
+      // Both were claimed again, and the first attempt of one ends late.
+      await transaction
+        .updateTable('outbox')
+        .set({ claim: 'again' })
+        .where('merchant_id', '=', merchantId)
+        .execute();
+      const ids = transaction.selectFrom('outbox').select('id').where('merchant_id', '=', merchantId);
+      const [late, other] = (await ids.orderBy('id').execute()).map(({ id }) => id);
+      await markDelivered(transaction, [
+        { id: late ?? '', claim: 'before' },
+        { id: other ?? '', claim: 'again' },
+      ]);
+    });
+    const events = await shop.events({ merchantId });
+    expect(events.map(({ status }) => status).sort()).toEqual(['delivered', 'pending']);
   });
 
   it('disable the endpoint once if several are refused with 410 at the same time', async () => {

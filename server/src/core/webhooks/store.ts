@@ -195,13 +195,15 @@ export async function extendClaims(
   events: readonly OutboxTable[],
   until: number,
 ): Promise<void> {
-  const ids = events.map(({ id }) => id);
-  const claims = new Set(events.map(({ claim }) => claim));
   await transaction
     .updateTable('outbox')
     .set({ claimed_until: until })
-    .where('id', 'in', ids)
-    .where('claim', 'in', [...claims])
+    .where(
+      'id',
+      'in',
+      events.map(({ id }) => id),
+    )
+    .where((e) => e.or(events.map(({ id, claim }) => e.and({ id, claim: claim ?? '' }))))
     .execute();
 }
 
@@ -247,14 +249,11 @@ const markAll = preparedSend(
         'in',
         rows.map(({ id }) => id),
       )
+      // Pairs: an event can be delivered to its previous URL and under a new claim at once, and both end together.
       .where((e) =>
         e.or([
           e('due_at', 'is', null),
-          e(
-            'claim',
-            'in',
-            rows.map(({ claim }) => claim),
-          ),
+          ...rows.map(({ id, claim }) => e.and([e('id', '=', id), e('claim', '=', claim)])),
         ]),
       ),
 );
