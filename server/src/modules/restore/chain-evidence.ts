@@ -13,6 +13,7 @@ import { isOpen, type DepositKeys } from '../../core/addresses/deposit-keys.js';
 import type { ChainBlock, ChainTransfer } from '../../core/chains/chain.js';
 import type { ScanBatch } from '../../core/scanning/scan.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
+import { afterCommit } from '../../core/db/transaction-context.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { scopeOf, type Mode, type Scope } from '../../core/shared/scope.js';
 import type { RestoreDeps } from './restore.js';
@@ -227,7 +228,9 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
       const isAny = Object.values(found).some((list) => list.length > 0);
       if (isAny) await deps.suspect(transaction, found);
       if (warnings.length + paidByOthers.length > 0) await deps.warn(transaction, warnings, paidByOthers);
-      if (!batch.blocks.every((block) => isOld(batch, block))) open.delete(batch.network);
+      // A transaction that is rolled back runs again, and must find it.
+      if (!batch.blocks.every((block) => isOld(batch, block)))
+        afterCommit(transaction, () => open.delete(batch.network));
     },
   };
 }
