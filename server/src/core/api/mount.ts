@@ -95,7 +95,13 @@ export function mount(table: Endpoints, handlers: NamedHandlers, options: MountO
 
     checkPermission(caller, mounted, clock.real());
 
-    const { json, isReplay } = await mounted.run({ request, response, caller, values: match.values });
+    const identify = async () => {
+      const now = await authenticate(options, request, response);
+      checkPermission(now, mounted, clock.real());
+      return now;
+    };
+    const call = { request, response, caller, identify, values: match.values };
+    const { json, isReplay } = await mounted.run(call);
     if (isReplay) response.setHeader('Idempotent-Replayed', 'true');
     // Set the date again: the request may have moved the clock.
     setCaller(response, caller, clock.now(caller));

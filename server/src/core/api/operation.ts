@@ -41,9 +41,14 @@ export interface Call {
   readonly response: Response;
   /** Undefined if the endpoint needs no key. */
   readonly caller?: Caller | undefined;
+  /** Finds the caller again, as the request named it, and checks again that it may call. */
+  readonly identify?: (() => Promise<Caller>) | undefined;
   /** The values of the path's placeholders, still percent-encoded. */
   readonly values: readonly string[];
 }
+
+/** After so long, a caller is asked again who it is. */
+const slowBodyMs = 1000;
 
 /** Reads, validates and handles a call. */
 export type RunOperation = (call: Call) => Promise<KeyedReply>;
@@ -108,11 +113,16 @@ export function createOperation<E extends Endpoint>(
     return { paymentId, replyWith: (payment) => serialize({ data: payment } as Reply<Data<E>>) };
   }
 
-  return async (call) => {
-    const { request, caller, values } = call;
+  return async (given) => {
+    const { request, values } = given;
     const params = decodeParams(names, values);
     checkEncoding(request.url);
+    const startedAt = performance.now();
     const body = hasBody ? await readBody(request) : {};
+    // The body can come as slowly as the sender likes, and a key or a session can end meanwhile.
+    const isSlow = performance.now() - startedAt > slowBodyMs;
+    const call = isSlow && given.identify ? { ...given, caller: await given.identify() } : given;
+    const { caller } = call;
     const input = validate({ params, query: queryOf(request), body });
     // Live payments have no developer who watches.
     const note = caller?.mode === 'test' ? findUnknown(body) : '';
