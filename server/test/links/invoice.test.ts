@@ -103,6 +103,24 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect((await update({ dueAt: '2999-12-31' })).body.data.param).toBe('dueAt');
   });
 
+  it('A payment of its previous sum is refused at the lock, and its lines stay while somebody pays', async () => {
+    const invoice = await create();
+    const { paymentId } = await press(server, invoice.slug);
+    const update = (body: object) => server.api('PATCH', `/v1/links/${invoice.id}`, { body });
+    expect((await update({ lines: [{ name: 'Lamp', quantity: 3, amount: 90 }] })).status).toBe(200);
+    const step = (path: string, id: string) =>
+      server.api('PATCH', `/v1/payments/checkout/${id}/currency/${path}`, { key: server.publicKey });
+    await step('set/USDT/tron', paymentId);
+    const refused = await step('lock', paymentId);
+    expect([refused.status, refused.body.data.code]).toEqual([409, 'invalid_state']);
+    const again = await press(server, invoice.slug);
+    await step('set/USDT/tron', again.paymentId);
+    expect((await step('lock', again.paymentId)).status).toBe(200);
+    const late = await update({ lines: [{ name: 'Lamp', quantity: 1, amount: 1 }] });
+    expect([late.status, late.body.data.code]).toEqual([409, 'invalid_state']);
+    expect((await update({ title: 'Another title' })).status).toBe(200);
+  });
+
   it('A command makes one', async () => {
     const words = ['--title', 'Invoice', '--currency', 'USD', '--due', '2999-12-31'];
     const own = ['--merchant', server.bootstrapped.merchantId, ...words];

@@ -230,6 +230,20 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
     const { id } = again.body.data['payment'] as { id: string };
     expect(await payment(id)).toMatchObject({ linkId: link.id });
     expect((await press(server, link.slug)).status).toBe(303);
+
+    await server.api('PATCH', `/v1/links/${link.id}`, { body: { amount: 100 } });
+    const cheap = await start(publicKey, { txRef: `${txRef}:3` });
+    expect([cheap.status, cheap.body.data.param]).toEqual([400, 'txRef']);
+    await server.api('PATCH', `/v1/links/${link.id}`, { body: { amount: 10 } });
+    await server.database.write((transaction) =>
+      transaction
+        .updateTable('link_payments')
+        .set((e) => ({ pressed_at: e('pressed_at', '-', 86_500_000) }))
+        .where('payment_id', '=', paymentId)
+        .execute(),
+    );
+    const old = await start(publicKey, { txRef: `${txRef}:4` });
+    expect([old.status, old.body.data.param]).toEqual([400, 'txRef']);
   });
 
   it.each([

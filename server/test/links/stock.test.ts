@@ -114,6 +114,24 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     expect(await lock(again)).toBe('locked');
   });
 
+  it('An order that is started over holds once, and its payer can press again', async () => {
+    const link = await create({ ...lamp, stock: 10 });
+    const payer = '203.0.113.9';
+    const first = await start(link.slug, {}, payer);
+    expect(await lock(first)).toBe('locked');
+    const { txRef } = await merchant.ask<{ txRef: string }>('GET', `/v1/payments/${first}`);
+    for (let repeat = 2; repeat <= 7; repeat += 1) {
+      const { body } = await server.api('POST', '/v1/payments/checkout', {
+        key: server.publicKey,
+        body: { amount: 10, baseCurrency: 'USD', txRef: `${txRef}:${repeat}` },
+      });
+      expect(await lock((body.data['payment'] as { id: string }).id)).toBe('locked');
+    }
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 1 });
+    expect(await lock(await start(link.slug, { field_note: 'another' }, payer))).toBe('locked');
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 2 });
+  });
+
   it('A link for one payment has one, and is closed once that is paid', async () => {
     const link = await create({ ...lamp, uses: 'single', maxQuantity: 2 });
     const [one, other] = [await start(link.slug, { quantity: '2' }), await start(link.slug)];

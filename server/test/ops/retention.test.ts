@@ -15,6 +15,7 @@ const periods = {
   signIn: retention.signInLinkMs,
   refund: retention.refundLinkMs,
   mail: retention.mailMs,
+  visitor: retention.linkVisitorMs,
 };
 
 /** The texts as they are, with the name of a period in place of it. */
@@ -25,6 +26,8 @@ const texts: readonly (readonly [file: string, text: string])[] = [
   ['docs/retention.md', 'sessions {session} at most, or {idle} without use; links {signIn}'],
   ['docs/retention.md', '{mail}; never their texts'],
   ['docs/mail.md', 'for {mail},'],
+  ['docs/links.md', 'a digest of it is kept for {visitor}'],
+  ['docs/links.md', 'An order can be started over for {visitor},'],
   ['docs/webhooks.md', 'Delivered events are deleted after {delivered}, failed ones after {failed}.'],
   ['docs/webhooks.md', 'For the next {secret} every event is signed with both secrets'],
   ['docs/webhooks.md', 'each old secret still signs for its full {secret}.'],

@@ -20,6 +20,8 @@ export const retention = {
   signInLinkMs: 30 * minuteMs,
   /** Links with which a payer claims a refund. */
   refundLinkMs: 30 * dayMs,
+  /** Digests of the addresses of payers who pressed a payment link; so long, its order can be started over. */
+  linkVisitorMs: dayMs,
   /** Messages to payers that are sent or given up: without their texts. */
   mailMs: 90 * dayMs,
 } as const;

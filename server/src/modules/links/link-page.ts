@@ -22,7 +22,7 @@ import type { PageLocale } from '../../core/site/page-texts.js';
 import { createWidgetHead } from '../../core/site/widget-head.js';
 import { form, readForm, type Sent, type Wrong } from './form-page.js';
 import { invoiceLines } from './invoice-page.js';
-import type { Closed, Sales } from './sales.js';
+import { PriceChanged, type Closed, type Sales } from './sales.js';
 import type { LinkRow } from './tables.js';
 
 const stylesheetFile = fileURLToPath(new URL('../../../data/links.css', import.meta.url));
@@ -76,7 +76,7 @@ export function linkPages(core: Core, sales: Sales): Router {
     readonly status?: number;
     readonly sent?: Sent;
     readonly wrong?: Wrong;
-    /** Said above the form. */
+    /** Shown above the form. */
     readonly alert?: string;
   }
 
@@ -150,16 +150,14 @@ export function linkPages(core: Core, sales: Sales): Router {
         return again({ wrong: { ...wrong, amount: 'wrongAmount' } });
       }
       if (Object.keys(wrong).length > 0) return again({ wrong });
-      // Not what sets the price: it only says what the payer has seen.
-      if (link.amount !== null && sent['price'] !== undefined && sent['price'] !== String(link.amount)) {
-        return again({ status: 409, alert: texts.priceChanged });
-      }
-      const { token = '' } = sent;
+      const { token = '', price: seenPrice } = sent;
       if (!tokenForm.test(token)) return again({ alert: texts.failed });
       try {
-        const id = await sales.press(link.id, { ...order, token, address: addressOfPayer(request) });
+        const press = { ...order, token, seenPrice, address: addressOfPayer(request) };
+        const id = await sales.press(link.id, press);
         response.redirect(303, addressOf(link.slug, request, `/${id}`));
       } catch (error) {
+        if (error instanceof PriceChanged) return again({ status: 409, alert: texts.priceChanged });
         if (!(error instanceof Problem)) throw error;
         await explain(error, request, response, again);
       }

@@ -8,7 +8,7 @@ import { requireCurrency } from '../../core/money/amounts.js';
 import { formatUnits, unitsToNumber } from '../../core/money/units.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { Page, PageRequest } from '../../core/shared/pagination.js';
-import { invalidField, orNotFound } from '../../core/shared/problem.js';
+import { invalidField, invalidState, orNotFound } from '../../core/shared/problem.js';
 import { scopeOf, type Actor, type Scope } from '../../core/shared/scope.js';
 import { changeSettings, checkLinkRedirect, noSettings, type LinkChanges } from './settings.js';
 import * as store from './store.js';
@@ -167,6 +167,8 @@ export function createLinks(deps: LinksDeps) {
       const isOwn = found?.merchant_id === actor.merchantId && found.mode === actor.mode;
       const before = orNotFound(isOwn ? found : undefined, 'payment link');
       const currency = currencies.known(before.base_currency);
+      if (changes.lines !== undefined && (await store.heldOf(transaction, [id]))(id).payments > 0)
+        throw invalidState('A payer is paying it, or has paid it: its lines cannot change');
       const changed = { ...before, ...changeSettings(before, changes, currency) };
       const row = {
         ...(changes.redirectUrl === undefined ? changed : await withRedirect(transaction, actor, changed)),

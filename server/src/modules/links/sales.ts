@@ -7,6 +7,7 @@ import { ensureSetting } from '../../core/db/settings.js';
 import type { Answers, PaymentRow } from '../../core/hooks.js';
 import { parseAmount } from '../../core/money/amounts.js';
 import { invalidField, invalidState, Problem } from '../../core/shared/problem.js';
+import { retention } from '../../core/shared/retention.js';
 import { scopeOf } from '../../core/shared/scope.js';
 import { isInMetadata, isWithinBounds } from './settings.js';
 import * as store from './store.js';
@@ -14,19 +15,25 @@ import type { LinkRow } from './tables.js';
 
 /** The most unpaid orders of one network address that may have held a part of a link's stock within a day. */
 const mostUnpaid = 5;
-export const visitorMs = 86_400_000;
 
 /** The order of a payer. */
 export interface Press {
   /** A plain decimal in the link's currency, if the payer chooses the amount. */
   readonly amount: string | undefined;
   readonly quantity: number;
+  /** The price of one that the payer has seen, in the currency's smallest units; undefined if the page did not say. */
+  readonly seenPrice?: string | undefined;
   /** By the names of the link's fields. */
   readonly answers: Readonly<Record<string, string>>;
   /** The same for a form that is sent twice. */
   readonly token: string;
   /** The payer's network address. */
   readonly address: string;
+}
+
+/** The payer has seen another price than the link's. */
+export class PriceChanged extends Error {
+  override readonly name = 'PriceChanged';
 }
 
 /** Why a page does not sell. `held`: all that is left waits for the money of others. */
@@ -61,6 +68,12 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
     if (units <= 0n || !isWithinBounds(units, link)) throw invalidField('amount', 'Is out of bounds');
     return units;
   }
+
+  /** True if so many cost this now. */
+  const isPriceOf = (link: LinkRow, amount: bigint, quantity: number): boolean =>
+    link.amount === null
+      ? isWithinBounds(amount / BigInt(quantity), link)
+      : amount === link.amount * BigInt(quantity);
 
   /** The address cannot be read from it, and those of two servers are the same. */
   async function digest(transaction: Transaction, ...parts: readonly string[]): Promise<string> {
@@ -103,8 +116,12 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
         if (!link) throw new Problem('not_found', 'No such payment link');
         const { quantity, answers } = press;
         if (quantity < 1 || quantity > link.max_quantity) throw invalidField('quantity', 'Is out of bounds');
+        // Not what sets the price: it only says what the payer has seen.
+        if (link.amount !== null && press.seenPrice !== undefined && press.seenPrice !== String(link.amount))
+          throw new PriceChanged();
         const amount = priceOf(link, press.amount) * BigInt(quantity);
-        const token = await digest(transaction, press.token, String(amount), JSON.stringify(answers));
+        const order = [String(quantity), String(amount), JSON.stringify(answers)];
+        const token = await digest(transaction, press.token, ...order);
         const former = await store.findPress(transaction, link.id, token);
         if (former && ['in progress', 'success'].includes(statusOf(former.state))) return former.id;
         refuse(whyClosed(link, await heldOf(transaction, link), quantity));
@@ -138,12 +155,15 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
 
     /** Forgets the addresses of payers who pressed more than a day ago. */
     forgetVisitors: (): Promise<void> =>
-      database.write((transaction) => store.forgetVisitors(transaction, clock.real() - visitorMs)),
+      database.write((transaction) =>
+        store.forgetVisitors(transaction, clock.real() - retention.linkVisitorMs),
+      ),
 
     answers: {
       /**
        * The widget starts a payment again when the payer wants another coin, with the public key: it belongs to the link too, at the
-       * same price. Nobody else can use these references. Problem: `validation_error`.
+       * same price, for a day, and as long as that is the link's price. No other payment has these references. Problem:
+       * `validation_error`.
        */
       async onPayment(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields> {
         const [, linkId, number, repeat] = reference.exec(payment.tx_ref) ?? [];
@@ -160,6 +180,10 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
           throw invalidField('txRef', 'Has a form reserved for payment links; choose another reference');
         }
         const { link_id, number: pressed, quantity, visitor, pressed_at } = first;
+        const link = await store.findAnyLink(transaction, link_id);
+        const isPrice = link && isPriceOf(link, payment.base_amount, quantity);
+        if (!isPrice || pressed_at < clock.real() - retention.linkVisitorMs)
+          throw invalidField('txRef', 'This order is too old, or its price has changed: open the link again');
         await store.insertLinkPayment(transaction, {
           ...{ payment_id: payment.id, link_id, number: pressed, repeat: Number(repeat), quantity, visitor },
           ...{ hold: 'none', press: null, pressed_at },
@@ -174,6 +198,8 @@ export function createSales({ database, clock, currencies, newId, payments }: Co
         // Locked, so that what others hold is known, on any number of servers.
         const link = own && (await store.lockLink(transaction, own.link_id));
         if (!link) return;
+        if (link.lines.length > 0 && !isPriceOf(link, payment.base_amount, own.quantity))
+          throw invalidState('The invoice has changed: open its page again');
         refuse(whyClosed(link, await heldOf(transaction, link), own.quantity));
         if (link.stock !== null && own.visitor !== null) {
           const unpaid = await store.countUnpaid(transaction, link.id, own.visitor);

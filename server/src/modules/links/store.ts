@@ -6,13 +6,14 @@ import { forUpdate } from '../../core/db/locks.js';
 import { firstOfAll, isListed, readPage } from '../../core/db/pages.js';
 import type { QueryParts } from '../../core/db/query-parts.js';
 import { having, inScope, insertRow, rowById, rowsInOrder } from '../../core/db/rows.js';
-import type { Schema } from '../../core/db/schema.js';
+import { tables, type Schema } from '../../core/db/schema.js';
 import { valuesOf } from '../../core/db/values.js';
 import type { PageRequest } from '../../core/shared/pagination.js';
 import { scopeOf, type Scope } from '../../core/shared/scope.js';
 import { linkTables, type LinkPaymentRow, type LinkRow } from './tables.js';
 
 const links = valuesOf(linkTables.links);
+const payments = valuesOf(tables.payments);
 
 /** In a payment's record. */
 export const linkParts: QueryParts = {
@@ -91,15 +92,23 @@ const nothing: Held = { sold: 0, reserved: 0, payments: 0 };
 export async function heldOf(reader: Reader, ids: readonly string[]): Promise<(id: string) => Held> {
   const held = new Map<string, Held>();
   if (ids.length > 0) {
-    const rows = await reader
+    const holding = reader
       .selectFrom('link_payments')
+      .select(['link_id', 'hold', 'quantity'])
+      .where('link_id', 'in', ids)
+      .where('hold', 'in', [sql<'reserved'>`'reserved'`, sql<'sold'>`'sold'`])
+      // Payments that a payer started over hold what one of them does. Those that are paid count each.
+      .select(
+        sql<string>`case when hold = 'sold' then payment_id else cast(number as text) end`.as('order_id'),
+      )
+      .distinct();
+    const rows = await reader
+      .selectFrom(holding.as('holding'))
       .select(['link_id', 'hold'])
       .select([
         sql<number | string>`sum(quantity)`.as('quantity'),
         sql<number | string>`count(*)`.as('count'),
       ])
-      .where('link_id', 'in', ids)
-      .where('hold', 'in', [sql<'reserved'>`'reserved'`, sql<'sold'>`'sold'`])
       .groupBy(['link_id', 'hold'])
       .execute();
     for (const { link_id: id, hold, quantity, count } of rows) {
@@ -155,7 +164,7 @@ export async function dueInvoices(reader: Reader, scope: Scope, now: number, soo
   return rows.map(({ id }) => id);
 }
 
-/** Of those links: the ones that are paid, and the ones that a part has come for. */
+/** Of those links: the ones whose price is paid, and the ones that a part has come for. */
 export async function paidOf(reader: Reader, ids: readonly string[]) {
   const rows =
     ids.length === 0
@@ -163,14 +172,18 @@ export async function paidOf(reader: Reader, ids: readonly string[]) {
       : await reader
           .selectFrom('link_payments')
           .innerJoin('payments', 'payments.id', 'link_payments.payment_id')
-          .select(['link_payments.link_id', 'payments.state'])
+          .innerJoin('links', 'links.id', 'link_payments.link_id')
+          .select(['link_payments.link_id', 'payments.state', 'payments.base_amount', 'links.amount'])
           .where('link_payments.link_id', 'in', ids)
           .execute();
-  const idsWith = (test: (state: (typeof rows)[number]['state']) => boolean) =>
-    new Set(rows.filter(({ state }) => test(state)).map(({ link_id: id }) => id));
+  const idsWith = (test: (row: (typeof rows)[number]) => boolean) =>
+    new Set(rows.filter(test).map(({ link_id: id }) => id));
+  // The price may have been lower when a payment was made.
+  const isWhole = ({ base_amount, amount }: (typeof rows)[number]) =>
+    payments.decode({ base_amount }).base_amount >= (links.decode({ amount }).amount ?? 0n);
   return {
-    paid: idsWith((state) => statusOf(state) === 'success'),
-    partPaid: idsWith((state) => state === 'partially_paid' || state === 'expired_partial'),
+    paid: idsWith((row) => statusOf(row.state) === 'success' && isWhole(row)),
+    partPaid: idsWith(({ state }) => state === 'partially_paid' || state === 'expired_partial'),
   };
 }
 
@@ -223,11 +236,12 @@ export async function setHold(
     .execute();
 }
 
-/** The number of payments of a visitor that held something of a link, and were not paid. */
+/** The number of orders of a visitor that held something of a link, and were not paid. */
 export async function countUnpaid(reader: Reader, linkId: string, visitor: string): Promise<number> {
   const { count } = await reader
     .selectFrom('link_payments')
-    .select((e) => e.fn.countAll<number | string>().as('count'))
+    // Anybody can start an order over.
+    .select((e) => e.fn.count<number | string>('number').distinct().as('count'))
     .where('link_id', '=', linkId)
     .where('visitor', '=', visitor)
     .where('hold', 'in', ['reserved', 'freed'])
