@@ -204,6 +204,19 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(await merchant.ask('GET', `/v1/payments/${id}`)).not.toHaveProperty('refunds');
   });
 
+  it('are refused for the refund of a payer who wants none, and nothing is reserved for it', async () => {
+    const first = await lock(payer('quiet'));
+    await pay(first, 15);
+    const [row] = await stored(first.id);
+    expect(await mail.rules(server.app).refuse(row?.id ?? '', row?.token ?? '')).toBeTruthy();
+    const path = `/v1/payments/${first.id}/refunds`;
+    const refused = await server.api('POST', path, { body: { kind: 'excess', deliver: 'email' } });
+    expect(refused.status).toBe(409);
+    expect(await merchant.ask('GET', `/v1/payments/${first.id}`)).not.toHaveProperty('refunds');
+    const refund = await merchant.ask<object>('POST', path, { body: { kind: 'excess' } });
+    expect(refund).toHaveProperty('claimUrl');
+  });
+
   it('do not bring an empty link when one that was given up is tried again', async () => {
     const locked = await lock(payer('gone'));
     await pay(locked, 15);

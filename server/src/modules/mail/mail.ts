@@ -117,9 +117,17 @@ export function createMail(core: Core) {
     };
   }
 
+  async function refusesMail(reader: Reader, scope: Scope, email: string): Promise<boolean> {
+    const customer = await customers.findByEmail(reader, scope, email);
+    return customer !== undefined && store.isRefused(reader, customer.id);
+  }
+
   async function add(transaction: Transaction, scope: Scope, mail: Subject): Promise<boolean> {
     if (!(await wants(transaction, scope, mail.kind))) return false;
-    if (!isAddress(await store.emailOf(transaction, mail.payment_id))) return false;
+    const email = await store.emailOf(transaction, mail.payment_id);
+    if (!isAddress(email)) return false;
+    // Its caller would wait for a claim that nobody has the link for.
+    if (mail.kind === 'refundLink' && (await refusesMail(transaction, scope, email))) return false;
     await store.insert(transaction, { ...rowOf(scope), ...mail });
     return true;
   }
@@ -157,9 +165,7 @@ export function createMail(core: Core) {
     }
     const email = payment?.customerDetails?.email;
     if (!payment || !isAddress(email)) return { dropped: 'The payment has no address of a payer' };
-    const customer = await customers.findByEmail(database.reader, scope, email);
-    if (customer && (await store.isRefused(database.reader, customer.id)))
-      return { dropped: 'The payer wants no messages' };
+    if (await refusesMail(database.reader, scope, email)) return { dropped: 'The payer wants no messages' };
     if (!isCurrent(kind, payment)) return { dropped: 'It was out of date' };
     if (row.link_until !== null && row.link_until <= clock.now(scope))
       return { dropped: 'Its link has expired' };
@@ -283,8 +289,7 @@ export function createMail(core: Core) {
       const email = payment.customerDetails?.email;
       const to = isAddress(email) ? email : null;
       const kind = receiptKinds.find((one) => isCurrent(one, payment)) ?? null;
-      const customer = to === null ? undefined : await customers.findByEmail(database.reader, scope, to);
-      const isRefused = customer !== undefined && (await store.isRefused(database.reader, customer.id));
+      const isRefused = to !== null && (await refusesMail(database.reader, scope, to));
       const inTheWay = [
         !transports && ('off' as const),
         kind === null && ('unpaid' as const),
