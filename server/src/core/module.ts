@@ -34,7 +34,7 @@ export interface Parts<C extends Endpoints = Endpoints, P extends Endpoints = En
 }
 
 interface Declaration<Rules extends Parts<C, P> & object, C extends Endpoints, P extends Endpoints> {
-  /** The name of its folder. Its guides in `docs/` begin with `<!-- module: NAME -->`. */
+  /** The name of its folder. Its guides in `docs/`, and its sections of others, begin with `<!-- module: NAME -->`. */
   readonly name: string;
   /** Its endpoints: routes, OpenAPI, `/v1/meta` and permissions come from them. */
   readonly contract?: C;

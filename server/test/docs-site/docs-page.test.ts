@@ -106,6 +106,23 @@ describe('the pages', () => {
     expect(others.map(([path]) => path).filter((path) => guides.includes(path))).toEqual([]);
   });
 
+  it.each([
+    ['restore', 'docs/backup', 'after-a-restore'],
+    ['erasure', 'docs/retention', 'erase-a-customer'],
+    ['console', 'docs/retention', 'erase-somebody-of-the-team'],
+    ['reconciliation', 'docs/monitoring', 'the-books-against-the-chain'],
+  ])('leave out the section of %s if the server does not have it', (module, path, id) => {
+    const modules = product.modules.filter((name) => name !== module);
+    const others = docsPages(
+      'https://shop.example',
+      { version: '1.0.0', directory: '/nowhere' },
+      { ...product, modules },
+    );
+    const page = others.find((one) => one.path === path);
+    expect(idsOf(rendered.get(path) ?? '')).toContain(id);
+    expect(idsOf(page ? docsFrame(page, others).text : '')).not.toContain(id);
+  });
+
   it('list every endpoint on one page', () => {
     const text = textOf(rendered.get('docs/api') ?? '').replace(/\s+/g, ' ');
     for (const { method, path } of endpoints) expect(text).toContain(`${method} ${path.replace('{*', '{')}`);

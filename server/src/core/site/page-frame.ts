@@ -1,7 +1,9 @@
 /** The common parts of the pages for payers: the document around their content, their headers and their language. */
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { remember } from '../shared/remember.js';
+import { createMade, sendMade } from './compressed.js';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
 import { trimEnd } from '../shared/trim-end.js';
@@ -26,11 +28,18 @@ export const notBuilt =
     else response.status(503).type('text').send(`${part} has not been built. Run "npm run build".\n`);
   };
 
-const stylesheetFile = fileURLToPath(new URL('../../../data/pages.css', import.meta.url));
+const dataFile = (name: string) => fileURLToPath(new URL(`../../../data/${name}`, import.meta.url));
+
+/** Serves a stylesheet, behind the colours that all share. @param file its whole path */
+export function stylesheetOf(file: string): RequestHandler {
+  const made = createMade(async () =>
+    Buffer.concat(await Promise.all([dataFile('tokens.css'), file].map((one) => readFile(one)))),
+  );
+  return async (request, response) => sendMade(request, response.type('css'), await made());
+}
 
 /** Serves the stylesheet of the pages for payers. */
-export const sendStylesheet: RequestHandler = (_request, response) =>
-  response.sendFile(stylesheetFile, { maxAge: 300_000 });
+export const sendStylesheet = stylesheetOf(dataFile('pages.css'));
 
 export interface Page {
   readonly status: number;

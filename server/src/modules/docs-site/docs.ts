@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import * as z from 'zod/mini';
 import { describeVariables } from '../../core/config.js';
@@ -10,7 +11,7 @@ import { createMade, sendMade } from '../../core/site/compressed.js';
 import { apiPages } from './api-pages.js';
 import { docsFrame, searchIndex, type DocsPage } from './frame.js';
 import { listGuides, renderGuide } from './guides.js';
-import { pageHeaders, policyOf } from '../../core/site/page-frame.js';
+import { pageHeaders, policyOf, stylesheetOf } from '../../core/site/page-frame.js';
 
 /** Allows the pages' own script and styles, and nothing from any other origin. */
 const policy = policyOf({ scripts: "'self'", images: 'data:' });
@@ -41,7 +42,7 @@ export function docs(publicUrl: string, widget: Widget, described: Described): R
     const file = createMade(create);
     router.get(`/${name}`, async (request, response) => sendMade(request, response.type(type), await file()));
   };
-  serve('docs.css', 'css', () => readFile(dataFile('docs.css')));
+  router.get('/docs.css', stylesheetOf(fileURLToPath(dataFile('docs.css'))));
   serve('docs.js', 'js', () => readFile(dataFile('docs.js')));
   serve('docs-index.js', 'js', () => searchIndex(pages));
   // Its many routes would take most of the time of a request for any other page.
@@ -52,11 +53,13 @@ export function docs(publicUrl: string, widget: Widget, described: Described): R
 
 /** In the order of the menu: how to start, the API's resources, and then the guides of each role. */
 export function docsPages(publicUrl: string, widget: Widget, described: Described): DocsPage[] {
-  const guides = listGuides(described.modules);
+  const { modules } = described;
+  const guides = listGuides(modules);
   const settings = describeVariables(described.settings);
   const [start, ...others] = guides.map((guide) => ({
     ...guide,
-    render: () => renderGuide(guide, guides, publicUrl, { tag: tagWithHashes(publicUrl, widget), settings }),
+    render: () =>
+      renderGuide(guide, guides, publicUrl, { tag: tagWithHashes(publicUrl, widget), settings, modules }),
   }));
   return [...(start ? [start] : []), ...apiPages(publicUrl, described), ...others];
 }

@@ -47,6 +47,8 @@ interface Filled {
   readonly tag: string | undefined;
   /** The help of all settings, in place of `<!-- settings -->`. */
   readonly settings: string;
+  /** Those of the server: a section with `<!-- module: NAME -->` below its heading is shown if it is one of them. */
+  readonly modules: readonly string[];
 }
 
 /** @param guides what its links can lead to */
@@ -54,7 +56,7 @@ export function renderGuide(
   guide: Guide,
   guides: readonly Guide[],
   publicUrl: string,
-  { tag, settings }: Filled,
+  { tag, settings, modules }: Filled,
 ): Html {
   const ids = new Map<string, number>();
   const marked = new Marked({
@@ -90,7 +92,7 @@ export function renderGuide(
       },
     },
   });
-  const text = read(guide.name)
+  const text = sectionsOf(read(guide.name), modules)
     .replace('<!-- settings -->', () => `\`\`\`text\n${settings}\n\`\`\``)
     .replace(/<!--[^]*?-->\n*/g, '')
     .replace(exampleTag, (example) => tag ?? example)
@@ -104,6 +106,14 @@ export function renderGuide(
       .replaceAll('</table>', '</table></div>')
       .replaceAll('<th></th>', '<td></td>'),
   );
+}
+
+function sectionsOf(text: string, modules: readonly string[]): string {
+  const sections = text.split(/^(?=## )/m).filter((section) => {
+    const [, module] = /^## .*\n\n<!-- module: ([\w-]+) -->/.exec(section) ?? [];
+    return module === undefined || modules.includes(module);
+  });
+  return sections.join('');
 }
 
 function read(name: string): string {
