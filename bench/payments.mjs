@@ -67,6 +67,13 @@ const scenarios = [
     aim: { sqlite: 0.65, postgres: 0.65 },
   },
   {
+    // A page asks every few seconds until the payment changes.
+    name: 'verify again',
+    steps: [steps.verify],
+    floor: { sqlite: 'answer', postgres: 'select' },
+    aim: { sqlite: 0.65, postgres: 0.65 },
+  },
+  {
     name: 'flow',
     steps: [steps.create, steps.set, steps.lock, steps.verify],
     floor: insert,

@@ -10,6 +10,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './system.mjs';
 
 const built = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
+/** As in the Dockerfile and docs/deployment.md. */
+const flags = ['--max-semi-space-size=8'];
 
 /**
  * @typedef {object} ApiServer
@@ -79,7 +81,7 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
  * @param {string} url
  */
 async function launch(main, options, url) {
-  const child = spawn(process.execPath, [main], options);
+  const child = spawn(process.execPath, [...flags, main], options);
   const server = { process: child, ended: new Promise((resolve) => child.once('close', resolve)) };
   for (const deadline = Date.now() + 60_000; !(await isReady(url)); await delay(50)) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;
