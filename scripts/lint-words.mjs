@@ -30,7 +30,7 @@ const rules = [
     ['title'],
   ],
   [
-    '(?<=[a-z)][.!] )(?:what|who|whose|which|whether) [^?:|]*?[.]',
+    '(?<=[a-z0-9)\'"`][.!] )(?:what|who|whose|which|whether) [^?|]*?[.:]',
     'begin the sentence with its subject',
     ['comment', 'prose'],
   ],

@@ -69,7 +69,7 @@ const derived = css`
 `;
 
 // Comments inside would be sent to every page. The first colours are for browsers without relative ones. `--_rem` is the payer's
-// text size, but not that of a page that makes 1rem 10 pixels. What the page's elements inherit crosses the shadow boundary, and its
+// text size, but not that of a page that makes 1rem 10 pixels. Inherited styles of the page cross the shadow boundary, and its
 // rules for all elements beat those for :host: the card begins again, with `all`, which knows every property.
 export const styles = css`
   :host {

@@ -42,7 +42,7 @@ export interface TableOptions<Row> {
   readonly view: View;
   /** The hint, and the action, while there are no rows. */
   readonly empty: TemplateResult | string;
-  /** Said in its place if the filters select work that waits: all of it is done. */
+  /** Shown in its place if the filters select work that waits: all of it is done. */
   readonly done?: string | false | undefined;
 }
 

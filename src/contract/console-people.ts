@@ -8,7 +8,7 @@ import { boolean, described, email, fewKeys, id, mode, requiredText, timestamp }
 
 /**
  * `{changesPath}/{mode}`, with `?payment={id}`, or without it of the home page: server-sent events while a page is looked at. `changed`: read
- * it again. `beat`: the server is still there. Who has read the home page already sends its mark in `?seen=`, the SHA-256 of its data as JSON in
+ * it again. `beat`: the server is still there. A page that has read the home page already sends its mark in `?seen=`, the SHA-256 of its data as JSON in
  * hex: the first `changed` comes once it differs.
  */
 export const changesPath = '/console/api/changes';

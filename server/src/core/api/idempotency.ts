@@ -4,7 +4,7 @@
  * A record is scoped to the merchant, mode, kind of API key, method and path as called, so an alias counts as another
  * path. It commits together with the change: a retry after a crash finds both or neither.
  *
- * What is kept is bounded: equal replies of one path are kept once, and without a payment's lists. Of a payer's change, no
+ * The memory for them is bounded: equal replies of one path are kept once, and without a payment's lists. Of a payer's change, no
  * reply is kept: it is made again from the payment. A record ages by real time, because a test clock can jump over the whole
  * time that it is kept.
  */

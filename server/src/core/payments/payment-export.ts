@@ -17,7 +17,7 @@ import { refundQueries } from './refunds-of.js';
 
 type Read = ReturnType<typeof createPaymentExport>['read'];
 
-/** Amounts are exact decimals. Times are ISO 8601. What there is not is an empty text. */
+/** Amounts are exact decimals. Times are ISO 8601. Missing values are empty texts. */
 export type ExportedPayment = ReturnType<Read> extends AsyncGenerator<infer Payment> ? Payment : never;
 
 export function createPaymentExport(

@@ -3,7 +3,7 @@ import type { Scope } from './scope.js';
 
 /**
  * Two kinds of time. Chains, scans, leases, sessions and retention use real time: `chain_cursors.synced_at` and block
- * times are real. What a merchant sees is on the merchant's clock: created, locked, expires, first seen, due, billed.
+ * times are real. A merchant sees times of the merchant's clock: created, locked, expires, first seen, due, billed.
  * Real times are converted before they are stored with, or compared to, a merchant's times.
  */
 export interface Clock {

@@ -64,7 +64,7 @@ function readDay(field: 'from' | 'to', text: string): Temporal.PlainDate {
   try {
     if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text, { overflow: 'reject' });
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw invalidField(field, `"${text}" is not a day: write it as 2026-12-31`);
 }
@@ -73,7 +73,7 @@ function readMonth(text: string): Temporal.PlainYearMonth {
   try {
     if (/^\d{4}-\d\d$/.test(text)) return Temporal.PlainYearMonth.from(text, { overflow: 'reject' });
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw invalidField('month', `"${text}" is not a month: write it as 2026-12`);
 }

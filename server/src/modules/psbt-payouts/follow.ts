@@ -95,7 +95,7 @@ function nodeOf({ connected }: PsbtDeps, mode: Mode, code: string) {
 const note = ({ deps, psbt }: Look, changes: Partial<PsbtTable>): Promise<void> =>
   deps.database.write((transaction) => store.updatePsbt(transaction, psbt.id, changes));
 
-/** Sets what the operator should know. Said in the log once, when it changes. */
+/** Sets what the operator should know. Logged once, when it changes. */
 async function report(at: Look, problem: string | null): Promise<void> {
   if (at.psbt.problem === problem) return;
   await note(at, { problem });

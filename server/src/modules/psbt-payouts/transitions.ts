@@ -222,7 +222,7 @@ async function settleTransfer(
 }
 
 /**
- * Its coins went elsewhere for good. What it had settled was not paid, and is given back, unless the transaction that spent them is
+ * Its coins went elsewhere for good. The transfers that it had settled were not paid, and are given back, unless the transaction that spent them is
  * another PSBT's and pays it too: that one is about to settle it.
  */
 export function conflict(deps: PsbtDeps, id: string, spenderHash: string, problem: string) {

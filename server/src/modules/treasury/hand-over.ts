@@ -1,6 +1,6 @@
 /**
- * Exported transfers that a page hands to a wallet in the browser. What was handed over is marked before the wallet is asked: it
- * may be sent from then on, whatever becomes of the page, and no page hands it over twice.
+ * Exported transfers that a page hands to a wallet in the browser. They are marked before the wallet is asked: it
+ * may send them from then on, whatever becomes of the page, and no page hands them over twice.
  */
 import type { AuditActor } from '../../core/merchants/audit-log.js';
 import type { Input, ConsoleApi } from 'crypto-checkout/contract';

@@ -1,6 +1,6 @@
 /**
- * Exports of the transfers that a merchant's wallet pays on EVM networks. What is exported is reserved: the wallet may send it at
- * any time, so it is not exported again and cannot fail, until it is settled or released.
+ * Exports of the transfers that a merchant's wallet pays on EVM networks. Exported transfers are reserved: the wallet may send them
+ * at any time, so they are not exported again and cannot fail, until they are settled or released.
  */
 import { storedActor, type AuditActor } from '../../core/merchants/audit-log.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';

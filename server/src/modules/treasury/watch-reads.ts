@@ -286,8 +286,8 @@ export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent' | 'i
 
 /**
  * A contract's payment has no log: it is certain if one successful transaction in the block called the treasury, the
- * destinations have more, and the treasury has exactly that less than it had and got. Where the node has dropped the balances,
- * or they say something else than one payment, it is for the operator to decide.
+ * destinations have more, and the treasury has exactly that less than it had and got. If the node has dropped the balances,
+ * or they show something other than one payment, the operator decides.
  */
 async function findContractPayments(
   evm: EvmClient,

@@ -10,7 +10,7 @@ import type { Scan, Work } from './work.js';
 
 /**
  * Lets a transfer that was found later, for example by a rescan, replace the receipts that only the balance showed and
- * that it explains: it is the same money, and must not be credited twice. Where the amounts are the same, the receipt
+ * that it explains: it is the same money, and must not be credited twice. If the amounts are the same, the receipt
  * gets the transfer's name. Otherwise it gives way to the transfer: the rest shows in the balance again.
  * @returns the receipts that gave way
  */
