@@ -13,7 +13,7 @@ export interface Page<Data = unknown> {
   load(view: View): Promise<Data>;
   render(data: Data, view: View): TemplateResult;
   /** Interval of reading it again while it is visible; never if undefined. */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /**
    * The changes that the server announces: the page is then read immediately, and every `everyMs` only if announcements
    * are not available.
@@ -24,7 +24,7 @@ export interface Page<Data = unknown> {
   /** The numbers in the menu, if the page's data has them: they are not read once more then. */
   counts?(data: Data): Counts;
   /** Actions that can be started from anywhere, by their name in the address: `?do=create`. */
-  readonly actions?: Readonly<Record<string, (view: View) => Promise<unknown>>>;
+  readonly actions?: Readonly<Record<string, (view: View) => Promise<unknown>>> | undefined;
 }
 
 /** The page's address, and its actions. Each address gets a new one. */

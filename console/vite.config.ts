@@ -4,7 +4,7 @@ import { defineConfig } from 'vite';
 const groups = [
   {
     name: 'base',
-    test: /console\/(attention|page|format|period|zone|messages\/(pick|common)|ui\/(button|details|copy|empty|filter-bar|more|period|table|teach-tag))\.ts$|contract\/(fields|decimal|endpoint|home|console-(cases|go-live))\.ts$/,
+    test: /console\/(attention|page|format|period|zone|messages\/(pick|common)|ui\/(button|details|copy|empty|filter-bar|list|more|period|table|teach-tag))\.ts$|contract\/(fields|decimal|endpoint|home|console-(cases|go-live))\.ts$/,
   },
 ];
 

@@ -21,7 +21,9 @@ import { emptyHint } from '../ui/empty.js';
 import { table } from '../ui/table.js';
 import { customerFields, isErased, stateOf, type Customer } from './customer-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
-import { loadSubscriptions, subscriptionTable, sumsOf, type Subscriptions } from './subscription-parts.js';
+import { subscriptionList, sumsOf, type Subscriptions } from './subscription-parts.js';
+
+const subscriptionsOf = subscriptionList('customer');
 
 interface Data {
   readonly one: Customer;
@@ -40,7 +42,7 @@ async function load(view: View): Promise<Data> {
   ]);
   const customer = one.email;
   const [subscriptions, payments] = await Promise.all([
-    view.can('subscribers.list') ? loadSubscriptions(view, { customer }) : undefined,
+    view.can('subscribers.list') ? subscriptionsOf.load(view, { customer }) : undefined,
     api(transactions.list, { query: { customer, skip: 5 } }, signal),
   ]);
   return { one, sums: sums.data, subscriptions, payments: payments.data };
@@ -73,10 +75,7 @@ function render({ one, sums, subscriptions, payments }: Data, view: View): Templ
     )}
     ${
       subscriptions
-        ? section(
-            texts.subscriptions,
-            subscriptionTable(subscriptions, 'customer', view, noSubscriptions(view)),
-          )
+        ? section(texts.subscriptions, subscriptionsOf.table(subscriptions, view, noSubscriptions(view)))
         : nothing
     }
     ${section(

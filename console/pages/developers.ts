@@ -5,7 +5,7 @@
  */
 import { html, nothing, type TemplateResult } from 'lit';
 import { settingsApi } from '../../src/contract/console-settings.js';
-import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';
 import { webhookEventType } from '../../src/contract/webhooks.js';
 import { time } from '../format.js';
@@ -17,10 +17,10 @@ import { commands } from '../ui/commands.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { emptyHint } from '../ui/empty.js';
-import { filterBar } from '../ui/filter-bar.js';
+import type { Rows } from '../ui/list.js';
 import { table } from '../ui/table.js';
 import { replayButton, replayProgress } from './replay-parts.js';
-import { deliveryTable, type Delivery } from './webhook-parts.js';
+import { deliveryList, type Delivery } from './webhook-parts.js';
 
 type Webhook = ParsedData<typeof settingsApi.webhook.retrieve>;
 type ApiKey = ParsedData<typeof settingsApi.apiKeys.list>[number];
@@ -29,55 +29,36 @@ interface Data {
   /** Undefined for roles that may not see it. */
   readonly webhook: Webhook | undefined;
   readonly keys: readonly ApiKey[] | undefined;
-  readonly deliveries: readonly Delivery[];
-  readonly pagination: Pagination | undefined;
+  readonly deliveries: Rows<Delivery>;
 }
 
-const statuses = { failing: texts.failing, ...texts.statuses };
-const statusOf = (name: string | undefined) =>
-  (Object.keys(statuses) as (keyof typeof statuses)[]).find((one) => one === name);
 const types = webhookEventType.options;
 
-function filterOf(query: URLSearchParams) {
-  const get = (name: string) => query.get(name) ?? undefined;
-  return {
-    subjectId: get('subjectId'),
-    status: statusOf(get('status')),
-    type: types.find((one) => one === get('type')),
-  };
-}
-
-async function load({ api, query, signal, can }: View): Promise<Data> {
-  const page = query.get('page') ?? undefined;
-  const [listed, webhook, keys] = await Promise.all([
-    api(webhooks.list, { query: { page, ...filterOf(query) } }, signal),
+async function load(view: View): Promise<Data> {
+  const { api, signal, can } = view;
+  const [deliveries, webhook, keys] = await Promise.all([
+    deliveryList.load(view),
     can('webhook.retrieve') ? api(settingsApi.webhook.retrieve, {}, signal) : undefined,
     can('apiKeys.list') ? api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
   ]);
-  return {
-    webhook: webhook?.data,
-    keys: keys?.data,
-    deliveries: listed.data,
-    pagination: listed.pagination,
-  };
+  return { webhook: webhook?.data, keys: keys?.data, deliveries };
 }
 
-function render({ webhook, keys, deliveries, pagination }: Data, view: View): TemplateResult {
-  const filter = filterOf(view.query);
+function render({ webhook, keys, deliveries }: Data, view: View): TemplateResult {
+  const filter = deliveryList.asked(view);
   const isFiltered = Object.values(filter).some((one) => one !== undefined);
   return html`<div class="panels">
     ${webhook ? webhookSection(webhook, view) : nothing}
     ${section(
       texts.deliveries,
-      html`${filterBar(view, [
-        { name: 'status', label: texts.status, options: Object.entries(statuses) },
-        { name: 'type', label: texts.type, options: types.map((one) => [one, one]) },
-        { name: 'subjectId', label: texts.record },
-      ])}
-      ${replayProgress()}
-      ${deliveryTable(deliveries, view, pagination, emptyHint(view, texts.noDeliveries, { text: texts.toPayments, page: 'payments' }))}`,
+      html`${deliveryList.fields(deliveries, view)} ${replayProgress()}
+      ${deliveryList.table(
+        deliveries,
+        view,
+        emptyHint(view, texts.noDeliveries, { text: texts.toPayments, page: 'payments' }),
+      )}`,
       isFiltered
-        ? replayButton(filter, pagination?.total ?? 0, view)
+        ? replayButton(filter, deliveries.pagination?.total ?? 0, view)
         : button(view, {
             ...{ text: texts.retryAll, permission: 'webhooks.retryFailed' },
             run: () => retryAll(view),

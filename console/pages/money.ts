@@ -6,7 +6,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { currencies } from '../../src/contract/currencies.js';
-import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
 import { payouts } from '../../src/contract/payouts.js';
 import { transfers } from '../../src/contract/transfers.js';
 import { amount, time } from '../format.js';
@@ -18,7 +18,7 @@ import { blocks, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { sumOfDecimals } from '../sum.js';
 import { emptyHint } from '../ui/empty.js';
-import { filterBar } from '../ui/filter-bar.js';
+import { choice, listOf, type Rows } from '../ui/list.js';
 import { table } from '../ui/table.js';
 import { sumOf, tones, type Transfer } from './transfer-parts.js';
 
@@ -27,30 +27,44 @@ type Payout = ParsedData<typeof payouts.list>[number];
 
 interface Data {
   readonly balances: readonly Balance[];
-  readonly transfers: readonly Transfer[];
-  readonly pagination: Pagination | undefined;
+  readonly transfers: Rows<Transfer>;
   readonly payouts: readonly Payout[];
 }
 
-const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
+const transferList = listOf(transfers.list, {
+  label: texts.transfers,
+  filters: [choice('status', texts.status, texts.statuses, (status) => ({ status }))],
+  href: ({ id }, view) => view.link('transfer', id),
+  columns: () => [
+    { label: texts.amount, kind: 'money', cell: sumOf },
+    {
+      label: texts.status,
+      kind: 'status',
+      cell: ({ status }) => tag(texts.statuses[status], tones[status]),
+    },
+    {
+      label: texts.to,
+      kind: 'hash',
+      cell: ({ walletAddress = '' }) => html`<code>${short(walletAddress)}</code>`,
+    },
+    { label: texts.network, cell: ({ walletNetwork }) => walletNetwork ?? '–' },
+    { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+  ],
+});
 
-async function load({ api, query, signal }: View): Promise<Data> {
-  const status = statuses.find((one) => one === query.get('status'));
-  const filter = { status, page: query.get('page') ?? undefined };
+async function load(view: View): Promise<Data> {
+  const { api, signal } = view;
   const [held, sent, paid] = await Promise.all([
     api(balances.list, {}, signal),
-    api(transfers.list, { query: filter }, signal),
+    transferList.load(view),
     api(payouts.list, { query: { skip: 10 } }, signal),
   ]);
-  return {
-    ...{ balances: held.data, transfers: sent.data, pagination: sent.pagination },
-    payouts: paid.data,
-  };
+  return { balances: held.data, transfers: sent, payouts: paid.data };
 }
 
 function render(data: Data, view: View): TemplateResult {
   return html`<div class="panels">
-    ${balanceSection(data.balances, view)} ${transferSection(data, view)}
+    ${balanceSection(data.balances, view)} ${transferSection(data.transfers, view)}
     ${section(
       texts.payouts,
       payoutTable(data.payouts, view),
@@ -170,36 +184,17 @@ function totalView(held: readonly Balance[]): TemplateResult | typeof nothing {
   </p>`;
 }
 
-function transferSection({ transfers: rows, pagination }: Data, view: View): TemplateResult {
+function transferSection(rows: Rows<Transfer>, view: View): TemplateResult {
+  const next = {
+    text: texts.create,
+    page: 'money',
+    query: { do: 'create' },
+    permission: 'transfers.create',
+  };
   return section(
     texts.transfers,
-    html`${filterBar(view, [{ name: 'status', label: texts.status, options: Object.entries(texts.statuses) }])}
-    ${table<Transfer>({
-      label: texts.transfers,
-      ...{ rows, pagination, view },
-      href: ({ id }) => view.link('transfer', id),
-      columns: [
-        { label: texts.amount, kind: 'money', cell: sumOf },
-        {
-          label: texts.status,
-          kind: 'status',
-          cell: ({ status }) => tag(texts.statuses[status], tones[status]),
-        },
-        {
-          label: texts.to,
-          kind: 'hash',
-          cell: ({ walletAddress = '' }) => html`<code>${short(walletAddress)}</code>`,
-        },
-        { label: texts.network, cell: ({ walletNetwork }) => walletNetwork ?? '–' },
-        { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
-      ],
-      empty: emptyHint(view, texts.noTransfers, {
-        text: texts.create,
-        page: 'money',
-        query: { do: 'create' },
-        permission: 'transfers.create',
-      }),
-    })}`,
+    html`${transferList.fields(rows, view)}
+    ${transferList.table(rows, view, emptyHint(view, texts.noTransfers, next))}`,
     html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
         ...{ text: texts.create, permission: 'transfers.create', isGuarded: true, kind: 'main' },
         run: () => create(view),

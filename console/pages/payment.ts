@@ -9,7 +9,6 @@ import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.j
 import { isInGroup } from '../../src/contract/payment-states.js';
 import { payments } from '../../src/contract/payments.js';
 import { transactions } from '../../src/contract/transactions.js';
-import { webhooks } from '../../src/contract/webhook-deliveries.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/payments.js';
 import { texts as ofLife } from '../messages/story.js';
@@ -17,12 +16,15 @@ import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable, outside, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
+import { emptyHint } from '../ui/empty.js';
 import { table } from '../ui/table.js';
 import { acceptButton, caseSection, handledTag } from './case-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
 import { life, story } from './story-parts.js';
-import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
-import { deliveryTable, type Delivery } from './webhook-parts.js';
+import { refundList, type Refund } from './refund-parts.js';
+import { deliveryList, type Delivery } from './webhook-parts.js';
+
+const refundsOfPayment = refundList('payment');
 
 interface Data {
   readonly payment: PaymentRecord;
@@ -36,12 +38,12 @@ async function load(view: View): Promise<Data> {
   const { api, id, signal, can } = view;
   const [payment, ofPayment, deliveries, work] = await Promise.all([
     api(transactions.retrieve, { params: { transaction_id: id } }, signal),
-    can('refunds.list') ? loadRefunds(view, { paymentId: id }) : undefined,
-    can('webhooks.list') ? api(webhooks.list, { query: { subjectId: id } }, signal) : undefined,
+    can('refunds.list') ? refundsOfPayment.load(view, { paymentId: id }) : undefined,
+    can('webhooks.list') ? deliveryList.load(view, { subjectId: id }) : undefined,
     can('cases.retrieve') ? api(cases.retrieve, { params: { payment_id: id } }, signal) : undefined,
   ]);
   return {
-    ...{ payment: payment.data, refunds: ofPayment?.rows ?? [], deliveries: deliveries?.data ?? [] },
+    ...{ payment: payment.data, refunds: ofPayment?.rows ?? [], deliveries: deliveries?.rows ?? [] },
     work: work?.data,
   };
 }
@@ -58,7 +60,7 @@ function render(data: Data, view: View): TemplateResult {
       ${work ? caseSection(payment, work, view) : nothing} ${section(texts.price, facts(payment, view))}
       ${section(texts.credit, credit(payment, view))} ${section(texts.receipts, receipts(payment, view))}
       ${section(texts.refunds, refundsOf(data, view))} ${section(texts.log, log(payment, view))}
-      ${view.can('webhooks.list') ? section(texts.webhooks, deliveryTable(data.deliveries, view)) : nothing}
+      ${view.can('webhooks.list') ? section(texts.webhooks, deliveriesOf(data, view)) : nothing}
     </div>`;
 }
 
@@ -179,7 +181,14 @@ function receipts(payment: PaymentRecord, view: View): TemplateResult {
 }
 
 const refundsOf = ({ refunds: rows }: Data, view: View) =>
-  refundTable({ rows, pagination: undefined, view, empty: texts.noRefunds });
+  refundsOfPayment.table({ rows, pagination: undefined }, view, texts.noRefunds);
+
+const deliveriesOf = ({ deliveries: rows }: Data, view: View) =>
+  deliveryList.table(
+    { rows, pagination: undefined },
+    view,
+    emptyHint(view, texts.noWebhooks, { text: texts.toDevelopers, page: 'developers' }),
+  );
 
 const log = ({ transactionTimeLog }: PaymentRecord, view: View) =>
   table({

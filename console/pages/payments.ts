@@ -5,7 +5,6 @@
  */
 import { html, type TemplateResult } from 'lit';
 import { csvLine } from '../../src/contract/csv.js';
-import type { Pagination } from '../../src/contract/endpoint.js';
 import type { PaymentRecord } from '../../src/contract/payment-record.js';
 import { payments } from '../../src/contract/payments.js';
 import { transactions } from '../../src/contract/transactions.js';
@@ -14,51 +13,53 @@ import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/payments.js';
 import { page, type View } from '../page.js';
-import { askedRange } from '../period.js';
 import { filtersFor, looksLikeId, type Filter } from '../search.js';
 import { saveParts } from '../ui/files.js';
-import { filterBar } from '../ui/filter-bar.js';
-import { periodFields } from '../ui/period.js';
+import { choice, listOf, type Rows } from '../ui/list.js';
 import { showLink } from '../ui/show-link.js';
-import { table, type Column } from '../ui/table.js';
 import { findingTags, stateTag } from './payment-parts.js';
 import { publicKeyOf, teachTag } from '../ui/teach-tag.js';
 
-interface Data {
-  readonly rows: readonly PaymentRecord[];
-  readonly pagination: Pagination | undefined;
+interface Data extends Rows<PaymentRecord> {
   /** The filters that found them. */
   readonly filter: Filter;
   /** For the tag, while there is no payment. */
   readonly publicKey?: string | undefined;
 }
 
-const reviews = Object.keys(texts.reviews) as (keyof typeof texts.reviews)[];
-const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
+const list = listOf(transactions.list, {
+  label: texts.list,
+  filters: [
+    choice('status', texts.statusLabel, texts.statuses, (status) => ({ status })),
+    choice('review', texts.review, texts.reviews, (review) => ({ review })),
+  ],
+  hasPeriod: true,
+  href: ({ id }, view) => view.link('payment', id),
+  columns: () => [
+    { label: texts.reference, cell: ({ txRef, id }) => txRef ?? id },
+    { label: texts.price, kind: 'money', cell: (one) => amount(one.baseAmount, one.baseCurrency) },
+    {
+      label: texts.received,
+      kind: 'money',
+      cell: ({ amountReceived = 0, currency }) =>
+        currency && amountReceived > 0 ? amount(amountReceived, currency) : '–',
+    },
+    { label: texts.status, kind: 'status', cell: (one) => html`${stateTag(one)} ${findingTags(one)}` },
+    { label: texts.payer, cell: ({ customerDetails }) => customerDetails?.email ?? '–' },
+    { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+  ],
+});
 
 async function load(view: View): Promise<Data> {
   const text = view.query.get('q') ?? '';
   if (text !== '') return search(view, text);
-  const found = await list(view, {});
+  const found = await find(view, {});
   return found.rows.length > 0 ? found : { ...found, publicKey: await publicKeyOf(view) };
 }
 
-async function list(view: View, filter: Filter, skip = 25): Promise<Data> {
-  const { api, query, signal } = view;
-  const get = (name: string) => query.get(name) ?? undefined;
-  const { data: rows, pagination } = await api(
-    transactions.list,
-    {
-      query: {
-        ...filter,
-        ...{ page: get('page'), skip, ...askedRange(view) },
-        status: statuses.find((one) => one === get('status')),
-        review: reviews.find((one) => one === get('review')),
-      },
-    },
-    signal,
-  );
-  return { rows, pagination, filter };
+async function find(view: View, filter: Filter, skip = 25): Promise<Data> {
+  const found = await list.load(view, { ...filter, skip });
+  return { ...found, filter };
 }
 
 /** Opens the payment directly if there is only one. */
@@ -84,62 +85,35 @@ async function findById({ api, signal }: View, text: string): Promise<Data | und
 async function findByFilter(view: View, text: string): Promise<Data> {
   let found: Data = { rows: [], pagination: undefined, filter: {} };
   for (const filter of filtersFor(text)) {
-    found = await list(view, filter);
+    found = await find(view, filter);
     if (found.rows.length > 0) break;
   }
   return found;
 }
 
-const columns: readonly Column<PaymentRecord>[] = [
-  { label: texts.reference, cell: ({ txRef, id }) => txRef ?? id },
-  { label: texts.price, kind: 'money', cell: (one) => amount(one.baseAmount, one.baseCurrency) },
-  {
-    label: texts.received,
-    kind: 'money',
-    cell: ({ amountReceived = 0, currency }) =>
-      currency && amountReceived > 0 ? amount(amountReceived, currency) : '–',
-  },
-  { label: texts.status, kind: 'status', cell: (one) => html`${stateTag(one)} ${findingTags(one)}` },
-  { label: texts.payer, cell: ({ customerDetails }) => customerDetails?.email ?? '–' },
-  { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
-];
-
-function render({ rows, pagination, filter, publicKey }: Data, view: View): TemplateResult {
+function render(data: Data, view: View): TemplateResult {
+  const { rows, filter, publicKey } = data;
   const text = view.query.get('q');
-  return html`<div class="bar">
-      ${filterBar(
-        view,
-        [
-          { name: 'status', label: texts.statusLabel, options: Object.entries(texts.statuses) },
-          { name: 'review', label: texts.review, options: Object.entries(texts.reviews) },
-        ],
-        periodFields(view),
-      )}
-      <div class="actions">
-        <button ?disabled=${rows.length === 0 || view.isBusy} @click=${() => void exportCsv(view, filter)}>
-          ${texts.csv}
-        </button>
-        ${
-          view.can('payments.create')
-            ? html`<button class="main" @click=${() => void create(view)}>${texts.create}</button>`
-            : ''
-        }
-      </div>
-    </div>
+  const actions = html`<button
+      ?disabled=${rows.length === 0 || view.isBusy}
+      @click=${() => void exportCsv(view, filter)}
+    >
+      ${texts.csv}
+    </button>
     ${
-      text && rows.length === 0
-        ? html`<div class="empty">
-            <p>${texts.notFound(text)}</p>
-            <a class="button" href=${view.link('payments')}>${common.clearFilters}</a>
-          </div>`
-        : table({
-            label: texts.list,
-            ...{ rows, columns, pagination, view },
-            href: ({ id }) => view.link('payment', id),
-            empty: teachTag(view, publicKey),
-            done: view.query.has('review') && texts.noneToReview,
-          })
+      view.can('payments.create')
+        ? html`<button class="main" @click=${() => void create(view)}>${texts.create}</button>`
+        : ''
     }`;
+  return html`${list.bar(data, view, actions)}
+  ${
+    text && rows.length === 0
+      ? html`<div class="empty">
+          <p>${texts.notFound(text)}</p>
+          <a class="button" href=${view.link('payments')}>${common.clearFilters}</a>
+        </div>`
+      : list.table(data, view, teachTag(view, publicKey), view.query.has('review') && texts.noneToReview)
+  }`;
 }
 
 async function create(view: View): Promise<void> {
@@ -180,7 +154,7 @@ async function* csvParts(view: View, filter: Filter): AsyncGenerator<string> {
   let count = 0;
   for (let number = 1; ; number += 1) {
     query.set('page', String(number));
-    const { rows, pagination } = await list({ ...view, query }, filter, exportRows);
+    const { rows, pagination } = await find({ ...view, query }, filter, exportRows);
     const [first] = rows;
     if (number === 1 && first) {
       yield csvLine(Object.keys(csvRow(first)));

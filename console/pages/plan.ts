@@ -13,9 +13,11 @@ import { texts } from '../messages/customers.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { details, section, tag } from '../ui/details.js';
-import { loadSubscriptions, subscriptionTable, sumsOf, type Subscriptions } from './subscription-parts.js';
+import { subscriptionList, sumsOf, type Subscriptions } from './subscription-parts.js';
 
 type Plan = ParsedData<typeof paymentPlans.retrieve>;
+
+const subscriptionsOf = subscriptionList('plan');
 
 interface Data {
   readonly plan: Plan;
@@ -28,7 +30,7 @@ async function load(view: View): Promise<Data> {
   const [plan, sums, subscriptions] = await Promise.all([
     api(paymentPlans.retrieve, { params: { payment_plan_id: id } }, signal),
     api(relations.sumPlan, { params: { plan_id: id } }, signal),
-    loadSubscriptions(view, { planId: id }),
+    subscriptionsOf.load(view, { planId: id }),
   ]);
   return { plan: plan.data, sums: sums.data, subscriptions };
 }
@@ -57,7 +59,7 @@ function render({ plan: one, sums, subscriptions }: Data, view: View): TemplateR
     )}
     ${section(
       texts.subscribers,
-      subscriptionTable(subscriptions, 'plan', view, texts.noneOfPlan),
+      subscriptionsOf.table(subscriptions, view, texts.noneOfPlan),
       button(view, {
         ...{ text: texts.subscribe, permission: 'subscribers.create' },
         run: () => subscribe(one, view),

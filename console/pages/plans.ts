@@ -3,61 +3,28 @@
  *
  * @place {"order": 120, "label": "Plans", "permission": "paymentPlans.list"}
  */
-import { html, type TemplateResult } from 'lit';
-import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { paymentPlans } from '../../src/contract/payment-plans.js';
 import { amount } from '../format.js';
 import { texts } from '../messages/customers.js';
-import { page, type View } from '../page.js';
-import { button } from '../ui/button.js';
+import type { View } from '../page.js';
 import { tag } from '../ui/details.js';
-import { emptyHint } from '../ui/empty.js';
-import { table } from '../ui/table.js';
+import { listOf, listPage } from '../ui/list.js';
 
-type Plan = ParsedData<typeof paymentPlans.list>[number];
-
-interface Data {
-  readonly rows: readonly Plan[];
-  readonly pagination: Pagination | undefined;
-}
-
-async function load({ api, query, signal }: View): Promise<Data> {
-  const filter = { page: query.get('page') ?? undefined };
-  const { data: rows, pagination } = await api(paymentPlans.list, { query: filter }, signal);
-  return { rows, pagination };
-}
-
-const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
-  html`<div class="bar">
-      <div class="actions">
-        ${button(view, {
-          ...{ text: texts.newPlan, permission: 'paymentPlans.create', kind: 'main' },
-          run: () => create(view),
-        })}
-      </div>
-    </div>
-    ${table<Plan>({
-      label: texts.plans,
-      ...{ rows, pagination, view },
-      href: ({ id }) => view.link('plan', id),
-      columns: [
-        { label: texts.plan, cell: ({ planName }) => planName },
-        { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
-        { label: texts.frequency, cell: ({ frequency }) => texts.frequencies[frequency] },
-        { label: texts.times, kind: 'money', cell: ({ numberOfTimesToCharge }) => numberOfTimesToCharge },
-        {
-          label: texts.state,
-          kind: 'status',
-          cell: ({ isActive }) => (isActive ? tag(texts.active, 'good') : tag(texts.inactive)),
-        },
-      ],
-      empty: emptyHint(view, texts.noPlans, {
-        text: texts.newPlan,
-        page: 'plans',
-        query: { do: 'create' },
-        permission: 'paymentPlans.create',
-      }),
-    })}`;
+const list = listOf(paymentPlans.list, {
+  label: texts.plans,
+  href: ({ id }, view) => view.link('plan', id),
+  columns: () => [
+    { label: texts.plan, cell: ({ planName }) => planName },
+    { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
+    { label: texts.frequency, cell: ({ frequency }) => texts.frequencies[frequency] },
+    { label: texts.times, kind: 'money', cell: ({ numberOfTimesToCharge }) => numberOfTimesToCharge },
+    {
+      label: texts.state,
+      kind: 'status',
+      cell: ({ isActive }) => (isActive ? tag(texts.active, 'good') : tag(texts.inactive)),
+    },
+  ],
+});
 
 async function create(view: View): Promise<void> {
   const values = await view.ask({
@@ -92,4 +59,8 @@ async function create(view: View): Promise<void> {
   await view.act(() => view.api(paymentPlans.create, { body }), texts.saved);
 }
 
-export default page<Data>({ title: () => texts.plans, load, render, actions: { create } });
+export default listPage(list, {
+  title: texts.plans,
+  empty: texts.noPlans,
+  create: { page: 'plans', text: texts.newPlan, permission: 'paymentPlans.create', run: create },
+});

@@ -1,6 +1,6 @@
 /** A list of refunds and what can be done with each: on its own page, and on the page of a payment. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
 import type { RefundStatus } from '../../src/contract/payment-record.js';
 import { refunds } from '../../src/contract/refunds.js';
 import { amount, time } from '../format.js';
@@ -9,28 +9,11 @@ import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { blocks, outside, short } from '../ui/copy.js';
 import { details, tag } from '../ui/details.js';
+import { choice, listOf } from '../ui/list.js';
 import { rowActions } from '../ui/more.js';
 import { showLink } from '../ui/show-link.js';
-import { table, type TableOptions } from '../ui/table.js';
 
 export type Refund = ParsedData<typeof refunds.retrieve>;
-
-export interface RefundPage {
-  readonly rows: readonly Refund[];
-  readonly pagination: Pagination | undefined;
-}
-
-export async function loadRefunds(
-  { api, signal }: View,
-  query: {
-    readonly paymentId?: string;
-    readonly status?: RefundStatus | undefined;
-    readonly page?: string | undefined;
-  },
-): Promise<RefundPage> {
-  const { data: rows, pagination } = await api(refunds.list, { query }, signal);
-  return { rows, pagination };
-}
 
 const tones: Partial<Record<RefundStatus, 'good' | 'bad' | 'caution'>> = {
   paid: 'good',
@@ -50,16 +33,13 @@ function sumAndFee(one: Refund): TemplateResult {
   return html`${sum(one)} ${notes.map((note) => html`<small>${note}</small>`)}`;
 }
 
-export function refundTable(
-  options: RefundPage & Pick<TableOptions<Refund>, 'view' | 'empty' | 'done'>,
-): TemplateResult {
-  const { view } = options;
-  const isOnPayment = view.id !== '';
-  return table<Refund>({
+/** @param about the subject of the page: on a payment's, no row links to it again */
+export const refundList = (about: 'payment' | 'all') =>
+  listOf(refunds.list, {
     label: texts.title,
-    ...options,
-    href: isOnPayment ? undefined : (one) => view.link('payment', one.paymentId),
-    columns: [
+    filters: [choice('status', texts.filter, texts.statuses, (status) => ({ status }))],
+    href: about === 'payment' ? undefined : (one, view) => view.link('payment', one.paymentId),
+    columns: (view) => [
       { label: texts.order, cell: (one) => one.txRef },
       { label: texts.amount, kind: 'money', cell: sumAndFee },
       {
@@ -68,12 +48,11 @@ export function refundTable(
         cell: (one) =>
           tag(one.cancelReason === null ? texts.statuses[one.status] : texts.completed, tones[one.status]),
       },
-      { label: texts.address, kind: 'hash', cell: (one) => destination(one) },
+      { label: texts.address, kind: 'hash', cell: destination },
       { label: texts.created, kind: 'time', cell: (one) => time(one.createdAt) },
       { label: texts.actions, kind: 'actions', cell: (one) => actions(one, view) },
     ],
   });
-}
 
 function destination({ address, sameWallet, txHash, explorerUrl }: Refund): TemplateResult | string {
   if (address === null) return '–';

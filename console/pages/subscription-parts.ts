@@ -1,7 +1,7 @@
 /** Subscriptions with the names of customer and plan: the list, which three pages show. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing } from 'lit';
 import { relations } from '../../src/contract/console-relations.js';
-import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
 import { subscribers } from '../../src/contract/subscribers.js';
 import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
@@ -9,27 +9,10 @@ import { texts } from '../messages/customers.js';
 import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { tag } from '../ui/details.js';
-import { table } from '../ui/table.js';
+import { choice, listOf, type Rows } from '../ui/list.js';
 
-export type Subscription = ParsedData<typeof relations.listSubscriptions>[number];
-
-export interface Subscriptions {
-  readonly rows: readonly Subscription[];
-  readonly pagination: Pagination | undefined;
-}
-
-export async function loadSubscriptions(
-  { api, query, signal }: View,
-  of: {
-    readonly customer?: string | undefined;
-    readonly planId?: string;
-    readonly isActive?: boolean | undefined;
-  },
-): Promise<Subscriptions> {
-  const filter = { ...of, page: query.get('page') ?? undefined };
-  const { data: rows, pagination } = await api(relations.listSubscriptions, { query: filter }, signal);
-  return { rows, pagination };
-}
+type Subscription = ParsedData<typeof relations.listSubscriptions>[number];
+export type Subscriptions = Rows<Subscription>;
 
 /** Sums in several currencies, one after the other. */
 export const sumsOf = (sums: readonly { readonly amount: number; readonly currency: string }[]): string =>
@@ -38,26 +21,28 @@ export const sumsOf = (sums: readonly { readonly amount: number; readonly curren
 const customerOf = ({ customer: { email, fullName } }: Subscription) =>
   fullName === undefined ? email : html`${fullName} <small>${email}</small>`;
 
-/** @param about what the page is about, which its rows need not say again */
-export function subscriptionTable(
-  { rows, pagination }: Subscriptions,
-  about: 'customer' | 'plan' | 'all',
-  view: View,
-  empty: TemplateResult | string,
-): TemplateResult {
-  const customer = { label: texts.customer, cell: customerOf };
-  const plan = (isLink: boolean) => ({
-    label: texts.plan,
-    cell: ({ plan: { id, planName } }: Subscription) =>
-      isLink ? html`<a href=${view.link('plan', id)}>${planName}</a>` : planName,
-  });
-  return table<Subscription>({
+const planOf = ({ plan: { planName } }: Subscription) => planName;
+
+const planLink = ({ plan: { id, planName } }: Subscription, view: View) =>
+  html`<a href=${view.link('plan', id)}>${planName}</a>`;
+
+/** @param about the subject of the page, which its rows need not name again */
+export const subscriptionList = (about: 'customer' | 'plan' | 'all') =>
+  listOf(relations.listSubscriptions, {
     label: texts.subscriptions,
-    ...{ rows, pagination, view, empty },
-    href: (one) =>
+    filters: [
+      { name: 'customer', label: texts.email, ask: (customer) => ({ customer }) },
+      choice('state', texts.state, { active: texts.active, ended: texts.inactive }, (state) => ({
+        isActive: state === 'active',
+      })),
+    ],
+    href: (one, view) =>
       about === 'customer' ? view.link('plan', one.plan.id) : view.link('customer', one.customer.id),
-    columns: [
-      ...(about === 'customer' ? [plan(false)] : about === 'plan' ? [customer] : [customer, plan(true)]),
+    columns: (view) => [
+      about === 'customer'
+        ? { label: texts.plan, cell: planOf }
+        : { label: texts.customer, cell: customerOf },
+      ...(about === 'all' ? [{ label: texts.plan, cell: (one: Subscription) => planLink(one, view) }] : []),
       {
         label: texts.paid,
         kind: 'money',
@@ -89,7 +74,6 @@ export function subscriptionTable(
         : []),
     ],
   });
-}
 
 const endButton = (one: Subscription, view: View) =>
   button(view, {

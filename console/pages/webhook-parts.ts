@@ -1,44 +1,42 @@
 /** Webhook deliveries: on the page of a payment, and on the developers' page. */
 import { html, type TemplateResult } from 'lit';
-import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';
+import { webhookEventType } from '../../src/contract/webhooks.js';
 import { time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts as delivery } from '../messages/developers.js';
 import { texts } from '../messages/payments.js';
 import type { View } from '../page.js';
 import { tag } from '../ui/details.js';
-import { emptyHint } from '../ui/empty.js';
-import { table } from '../ui/table.js';
+import { choice, listOf } from '../ui/list.js';
 
 export type Delivery = ParsedData<typeof webhooks.list>[number];
 
 export const tones = { pending: 'plain', delivered: 'good', failed: 'bad' } as const;
 
-export function deliveryTable(
-  rows: readonly Delivery[],
-  view: View,
-  pagination?: Pagination,
-  empty = emptyHint(view, texts.noWebhooks, { text: texts.toDevelopers, page: 'developers' }),
-): TemplateResult {
-  return table({
-    label: texts.webhooks,
-    ...{ rows, view, pagination },
-    href: ({ id }) => view.link('delivery', id),
-    columns: [
-      { label: texts.webhook, cell: (one) => one.type },
-      {
-        label: texts.status,
-        kind: 'status',
-        cell: (one) => tag(delivery.statuses[one.status], tones[one.status]),
-      },
-      { label: texts.answer, cell: lastAnswer },
-      { label: texts.time, kind: 'time', cell: (one) => time(one.createdAt) },
-      { label: common.actions, kind: 'actions', cell: (one) => again(one, view) },
-    ],
-    empty,
-  });
-}
+export const deliveryList = listOf(webhooks.list, {
+  label: texts.webhooks,
+  filters: [
+    choice('status', delivery.status, { failing: delivery.failing, ...delivery.statuses }, (status) => ({
+      status,
+    })),
+    choice('type', delivery.type, webhookEventType.def.entries, (type) => ({ type })),
+    { name: 'subjectId', label: delivery.record, ask: (subjectId) => ({ subjectId }) },
+  ],
+  href: ({ id }, view) => view.link('delivery', id),
+  columns: (view) => [
+    { label: texts.webhook, cell: (one) => one.type },
+    {
+      label: texts.status,
+      kind: 'status',
+      cell: (one) => tag(delivery.statuses[one.status], tones[one.status]),
+    },
+    { label: texts.answer, cell: lastAnswer },
+    { label: texts.time, kind: 'time', cell: (one) => time(one.createdAt) },
+    { label: common.actions, kind: 'actions', cell: (one) => again(one, view) },
+  ],
+});
 
 function lastAnswer({ tries }: Delivery): TemplateResult | string {
   const last = tries.at(-1);

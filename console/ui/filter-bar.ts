@@ -10,7 +10,7 @@ export interface FilterField {
   readonly type?: 'text';
   /** The value when the address has none. */
   readonly value?: string;
-  readonly options?: readonly (readonly [value: string, label: string])[];
+  readonly options?: readonly (readonly [value: string, label: string])[] | undefined;
   /** The label for choosing none of them. */
   readonly none?: string;
 }
