@@ -3,30 +3,10 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { ConsoleSession } from '../src/contract/console-people.js';
 import type { Mode } from './api.js';
 import { common, shellTexts as texts } from './messages/common.js';
+import type { Problem, Toast } from './shell-state.js';
 import type { Dialog } from './ui/dialog.js';
 import { more } from './ui/more.js';
 import { refuseSecret } from './ui/refuse-secret.js';
-
-export interface Problem {
-  readonly name: 'problem';
-  /** The heading, if the problem is all that there is. */
-  readonly title?: string;
-  /** Trying again cannot help. */
-  readonly isFinal?: true;
-  readonly text: string;
-  readonly requestId?: string | undefined;
-}
-export type Shown =
-  | { readonly name: 'loading' }
-  | Problem
-  /** `problem`: reading it again failed; the earlier data is still shown. */
-  | {
-      readonly name: 'page';
-      readonly data: unknown;
-      readonly problem?: Problem;
-      /** The data is that of the earlier filters. */
-      readonly isOld?: true;
-    };
 
 export interface Frame {
   readonly session: ConsoleSession;
@@ -138,13 +118,6 @@ const entry = ({ label, count, href, isCurrent }: Frame['menu'][number]) =>
     aria-label=${count === undefined ? nothing : texts.waiting(label, count)}
     >${label}${count === undefined ? nothing : html` <span class="count">${count > 99 ? '99+' : count}</span>`}</a
   >`;
-
-/** A notice for a moment. */
-export interface Toast {
-  readonly text: string;
-  /** Undefined if it cannot be undone. */
-  readonly undo: (() => void) | undefined;
-}
 
 export const toastView = (toast: Toast | undefined) =>
   html`<p class="toast" role="status" ?data-empty=${!toast}>
