@@ -163,7 +163,7 @@ class RefundClaimElement extends LitElement {
     // It stays in no field, and is never sent.
     if (secretIn(entered, 'key')) return this.#show({ name: 'entering', address: '' }, { kind: 'secret' });
     this.#show({ name: 'entering', address: entered });
-    if (!looksLikeAddress(address, claim.addressFamily)) {
+    if (!looksLikeAddress(address, claim.addressKind)) {
       this.problem = { kind: 'wrongAddress' };
       return;
     }

@@ -46,9 +46,9 @@ export interface ClaimActions {
 type Say = (key: string, values?: Readonly<Record<string, string>>) => string;
 
 /** Catches input that is not an address at all before it is compared block by block. The server checks every rule. */
-export function looksLikeAddress(address: string, family: RefundClaim['addressFamily']): boolean {
-  if (family === 'evm') return /^0x[0-9a-f]{40}$/i.test(address);
-  return family === 'tron' ? /^T\w{33}$/.test(address) : /^[a-z0-9]{26,90}$/i.test(address);
+export function looksLikeAddress(address: string, kind: RefundClaim['addressKind']): boolean {
+  if (kind === 'evm') return /^0x[0-9a-f]{40}$/i.test(address);
+  return kind === 'tron' ? /^T\w{33}$/.test(address) : /^[a-z0-9]{26,90}$/i.test(address);
 }
 
 export function claimView(props: ClaimProps, actions: ClaimActions): TemplateResult {
@@ -159,10 +159,9 @@ function orderOf(claim: RefundClaim, say: Say): TemplateResult {
 }
 
 /** A payout in bitcoins or litecoins may know the network's fee only when it is sent, and deduct it from the refund. */
-function feeWords({ networkFee, fee, addressFamily, status }: RefundClaim): string {
+function feeWords({ networkFee, fee, addressKind, status }: RefundClaim): string {
   if (networkFee === 'merchant') return 'feeShop';
-  const isUtxo = addressFamily === 'bitcoin' || addressFamily === 'litecoin';
-  if (isUtxo && status !== 'paid') return 'feeOpen';
+  if (addressKind === 'bitcoin' && status !== 'paid') return 'feeOpen';
   return fee > 0 ? 'feeTaken' : 'feeShop';
 }
 
@@ -206,7 +205,7 @@ function enterForm(
     const entered = new FormData(event.currentTarget as HTMLFormElement).get('address');
     check(typeof entered === 'string' ? entered : '');
   };
-  const offered = claim.addressFamily === 'evm' ? wallets : [];
+  const offered = claim.addressKind === 'evm' ? wallets : [];
   return html`<form class="body" novalidate @submit=${submit}>
     <label for="address">${say('address')}</label>
     <input

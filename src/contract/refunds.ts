@@ -1,7 +1,6 @@
 /** Refunds: money of a payment that goes back to its payer, and claims, with which payers give the address. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { families } from './families.js';
 import {
   addressText,
   boolean,
@@ -169,8 +168,8 @@ export const refundClaim = z.object({
   sameWallet: z.nullable(z.boolean()),
   /** True if the caller can still give the address, or change the one that it gave. */
   canSetAddress: z.boolean(),
-  /** The address format of the network. All rules are checked, and an `invalid_address` says which is broken. */
-  addressFamily: z.enum(families),
+  /** The kind of the network's addresses. All rules are checked, and an `invalid_address` says which is broken. */
+  addressKind: z.enum(['bitcoin', 'evm', 'tron']),
   /**
    * Text that the paying wallet signs with `personal_sign` to confirm the address: `{address}` stands for the address
    * exactly as it is sent. Only on EVM networks, while the address can be set.
@@ -249,7 +248,7 @@ const sampleClaim: RefundClaim = {
   address: null,
   sameWallet: null,
   canSetAddress: true,
-  addressFamily: 'tron',
+  addressKind: 'tron',
   txHash: null,
   explorerUrl: '',
   expiresAt: sampleRefund.expiresAt,

@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addressOfScript } from '../../src/core/addresses/bitcoin-scripts.js';
-import { bitcoinRules } from '../../src/core/families/bitcoin-like.js';
+import { bitcoinRules } from '../../src/core/families/kinds.js';
 import { createBitcoinChain, type BitcoinChain } from '../../src/modules/networks/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../src/modules/networks/bitcoin/check-network.js';
 import { createUtxoNode } from '../../src/modules/networks/bitcoin/utxo-node.js';

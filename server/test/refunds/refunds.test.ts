@@ -70,7 +70,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     const shown = await claim(token);
     expect(shown.body.data).toMatchObject({
       ...{ status: 'awaiting_address', amount: 5, feeKept: 0, currency: 'USDT', network: 'tron' },
-      ...{ reason: 'You sent more than the price', canSetAddress: true, addressFamily: 'tron' },
+      ...{ reason: 'You sent more than the price', canSetAddress: true, addressKind: 'tron' },
     });
     expect(JSON.stringify(shown.body)).not.toMatch(new RegExp(`${created.id}|customer|transfer`));
 

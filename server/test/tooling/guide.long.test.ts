@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Payment, PaymentRecord } from 'crypto-checkout/contract';
+import type { Payment, PaymentRecord, RefundClaim } from 'crypto-checkout/contract';
 import type { startApiServer } from '../../../scripts/api-server.mjs';
 import { openExchanges } from '../money/exchanges.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -126,6 +126,8 @@ async function startLive(): Promise<void> {
   };
 }
 let payToken: (address: string, units: bigint) => Promise<void>;
+/** The payment on the network of the added family. */
+let paidInExample: PaidLive;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'crypto-checkout-guide-'));
@@ -175,12 +177,20 @@ const openApi = async () => (await fetch(`${server.url}/openapi.json`)).json() a
 const accountKey = () =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).derive("m/44'/60'/0'").publicExtendedKey;
 
+interface PaidLive {
+  readonly id: string;
+  /** In coins. */
+  readonly amount: number;
+  /** Calls the API as the shop. */
+  ask<T>(method: string, path: string, body?: object): Promise<T>;
+}
+
 /** A shop's payment in live mode, from its key to the money. */
 async function payLive(
   family: string,
   option: string,
   pay: (address: string, amount: number) => Promise<void>,
-) {
+): Promise<PaidLive> {
   const [owner] = await command<{ id: string }[]>('merchants list');
   const merchant = `--merchant ${owner?.id}`;
   await command(`deposit-keys set ${merchant} --mode live --family ${family} --xpub ${accountKey()} --yes`);
@@ -205,7 +215,18 @@ async function payLive(
     timeout: 30_000,
     interval: 250,
   });
-  return amount;
+  return { id: payment.id, amount, ask };
+}
+
+/** Calls the API as the payer who has the link of a refund. */
+async function claim(path: 'retrieve' | 'address', body: object) {
+  const response = await fetch(`${server.url}/v1/refund-claims/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const { message, data } = (await response.json()) as { message: string; data: RefundClaim };
+  return { status: response.status, message, data };
 }
 
 describe('The guide in CONTRIBUTING.md', () => {
@@ -239,7 +260,7 @@ describe('The guide in CONTRIBUTING.md', () => {
   });
 
   test('a coin is paid in live mode, at its rate and with its decimals', async () => {
-    const amount = await payLive('evm', 'EURC/ethereum', (address, owed) =>
+    const { amount } = await payLive('evm', 'EURC/ethereum', (address, owed) =>
       payToken(address, BigInt(Math.round(owed * 1e6))),
     );
     expect(amount).toBe(8);
@@ -265,10 +286,31 @@ describe('The guide in CONTRIBUTING.md', () => {
   });
 
   test('a family has keys of its own, and its networks are paid on in live mode', async () => {
-    const amount = await payLive('example', 'ETH/example', async (address, owed) => {
+    paidInExample = await payLive('example', 'ETH/example', async (address, owed) => {
       await anvil.send(address, BigInt(Math.round(owed * 1e8)) * 10n ** 10n);
     });
-    expect(amount).toBeGreaterThan(0);
+    expect(paidInExample.amount).toBeGreaterThan(0);
+  });
+
+  test('a family of the kind evm has refunds that its wallets sign for, and none to a lost address', async () => {
+    const { id, ask } = paidInExample;
+    const path = `/v1/payments/${id}/refunds`;
+    const { claimUrl } = await ask<{ claimUrl: string }>('POST', path, { kind: 'full' });
+    const token = new URL(claimUrl).hash.slice(1);
+    const lost = '0x000000000000000000000000000000000000dEaD';
+    expect(await claim('address', { token, address: lost, checkOnly: true })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('what is sent there is lost') as string,
+    });
+    const { addressKind, signatureText = '' } = (await claim('retrieve', { token })).data;
+    expect(addressKind).toBe('evm');
+    const address = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    const signed = Buffer.from(signatureText.replace('{address}', address)).toString('hex');
+    const signature = await anvil.rpc('personal_sign', [`0x${signed}`, anvil.sender]);
+    expect((await claim('address', { token, address, signature })).data).toMatchObject({
+      status: 'awaiting_approval',
+      sameWallet: true,
+    });
   });
 
   test('a language has its widget, the check of a transfer, its pages and the previews', async () => {

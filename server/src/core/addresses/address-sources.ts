@@ -2,7 +2,7 @@
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
-import { isBitcoinLike } from '../families/bitcoin-like.js';
+import { isBitcoinLike } from '../families/kinds.js';
 import type { ScriptType } from './bitcoin-scripts.js';
 import { readAccountKey } from './extended-keys.js';
 import { addressFamilies } from '../families/addresses.js';

@@ -6,6 +6,7 @@ import type { NewId } from '../shared/ids.js';
 import { invalidField } from '../shared/problem.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
+import { isEvm } from '../families/kinds.js';
 import {
   createAddressSource,
   type AddressSource,
@@ -94,7 +95,7 @@ export async function createDepositKeys(
 
   /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
   function preview(scope: Scope, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource {
-    if (key.treasury !== undefined && family !== 'evm') {
+    if (key.treasury !== undefined && !isEvm(family)) {
       throw invalidField('treasury', 'Only EVM networks have forwarders. Use an extended public key');
     }
     try {

@@ -6,7 +6,7 @@ import { HDKey } from '@scure/bip32';
 import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import { pointAdd, pointCompress, pointFromScalar } from 'tiny-secp256k1';
 import type { Family, AddressNet } from '../chains/networks.js';
-import { bitcoinFamilies, bitcoinRules, isBitcoinLike } from '../families/bitcoin-like.js';
+import { bitcoinFamilies, bitcoinRules, isBitcoinLike } from '../families/kinds.js';
 import type { KeyVersion } from '../families/family.js';
 import type { ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';

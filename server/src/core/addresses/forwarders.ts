@@ -10,6 +10,7 @@
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
+import { isEvm } from '../families/kinds.js';
 import type { Scope } from '../shared/scope.js';
 import { networkPresets } from '../chains/presets.js';
 import type { AddressSource, SaltParts } from './address-sources.js';
@@ -88,7 +89,7 @@ const fingerprint = (secret: string): string => `s${hex.encode(keccak_256(utf8To
 
 const contracts = new Map(
   Object.values(networkPresets).flatMap(({ family, name, assets }) =>
-    family === 'evm'
+    isEvm(family)
       ? Object.entries(assets).flatMap(([currency, { contract }]): [string, string][] =>
           contract === undefined ? [] : [[contract.toLowerCase(), `${currency} on ${name}`]],
         )

@@ -12,7 +12,7 @@ import { having } from '../db/rows.js';
 import type { ReceiptRow, Schema } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { NetworkRef } from '../chains/chain.js';
-import { bitcoinFamilies } from '../families/bitcoin-like.js';
+import { bitcoinFamilies } from '../families/kinds.js';
 
 export type UnspentCoin = Schema['unspent_coins'];
 type OutpointRow = Pick<UnspentCoin, 'tx_hash' | 'output_index'>;

@@ -8,7 +8,7 @@ import * as z from 'zod/mini';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { addressFamilies } from '../families/addresses.js';
 import { createAddressSource } from './address-sources.js';
-import { bitcoinFamilies, bitcoinRules, isBitcoinLike } from '../families/bitcoin-like.js';
+import { bitcoinFamilies, bitcoinRules, isBitcoinLike, isEvm } from '../families/kinds.js';
 import { scriptTypes, type ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 import { positionOf } from './extended-keys.js';
@@ -43,7 +43,7 @@ export interface WalletKey {
 export function readWalletKey(text: string, use: Use): WalletKey {
   const secret = secretIn(text, 'key');
   if (secret) throw new Error(secretWarning(secret));
-  if (use.family === 'evm' && /^0x[0-9a-f]{40}$/i.test(text.trim())) {
+  if (isEvm(use.family) && /^0x[0-9a-f]{40}$/i.test(text.trim())) {
     throw new Error(
       'This is an address, not a key. For a wallet or multisig that all payments end up in, use --treasury',
     );

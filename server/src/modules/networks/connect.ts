@@ -8,6 +8,7 @@ import type {
   NetworkFinding,
 } from '../../core/chains/connected.js';
 import type { Family } from '../../core/chains/networks.js';
+import { isEvm } from '../../core/families/kinds.js';
 import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { BalanceSource } from './evm/balances.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
@@ -54,7 +55,7 @@ export function connectNetworks(
       ...adapter(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
       chainFor(addresses) {
-        const formOf = (address: string) => (family === 'evm' ? address.toLowerCase() : address);
+        const formOf = (address: string) => (isEvm(family) ? address.toLowerCase() : address);
         const forms = new Set([...addresses].map(formOf));
         const watched: ConnectDeps['watched'] = (_mode, given) =>
           Promise.resolve(new Set(given.filter((address) => forms.has(formOf(address)))));

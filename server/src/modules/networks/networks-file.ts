@@ -1,7 +1,7 @@
 /** The file in `NETWORKS_FILE`: which real networks the server watches, through which nodes. */
 import type * as z from 'zod/mini';
 import { currencies } from '../../core/money/currency-list.js';
-import { isBitcoinLike } from '../../core/families/bitcoin-like.js';
+import { isBitcoinLike, isEvm } from '../../core/families/kinds.js';
 import { describeInvalid, parseAddress } from '../../core/addresses/formats.js';
 import { parseOperatorJson, readOperatorFile } from '../../core/operator-file.js';
 import { refuseExposedFile } from '../../core/private-file.js';
@@ -81,7 +81,7 @@ function configure(
 ): ConfiguredNetwork {
   const { mode, family, addressNet } = preset;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
-  if (settings.sweeps && family !== 'evm') report('sweeps', 'is only for EVM networks');
+  if (settings.sweeps && !isEvm(family)) report('sweeps', 'is only for EVM networks');
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
   const identity = configureIdentity(preset, settings, report);
   const blockSeconds = settings.blockSeconds ?? preset.blockSeconds;
@@ -204,7 +204,7 @@ function configureEvm(
   identity: ChainIdentity,
 ): EvmNetwork | undefined {
   const [coin] = Object.keys(preset.assets);
-  if (preset.family !== 'evm' || !('chainId' in identity) || coin === undefined) return undefined;
+  if (!isEvm(preset.family) || !('chainId' in identity) || coin === undefined) return undefined;
   // Another chain under the preset's name is not at the preset's URL.
   const known = chainId === undefined ? preset.walletRpcUrl : undefined;
   const rpcUrl = walletRpcUrl === false ? undefined : (walletRpcUrl ?? known);

@@ -3,7 +3,7 @@ import type { HDKey } from '@scure/bip32';
 import type { AddressNet, Family } from '../../core/chains/networks.js';
 import type { ScriptType } from '../../core/addresses/bitcoin-scripts.js';
 import { addressFamilies } from '../../core/families/addresses.js';
-import { bitcoinRules } from '../../core/families/bitcoin-like.js';
+import { bitcoinRules } from '../../core/families/kinds.js';
 import { readAccountKey } from '../../core/addresses/extended-keys.js';
 
 /** 0: receiving, 1: change. */

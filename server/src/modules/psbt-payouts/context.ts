@@ -2,7 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../../core/addresses/formats.js';
-import { isBitcoinLike } from '../../core/families/bitcoin-like.js';
+import { isBitcoinLike } from '../../core/families/kinds.js';
 import type { Hooks } from '../../core/hooks.js';
 import type { DepositKeyRecord, DepositKeys } from '../../core/addresses/deposit-keys.js';
 import { readSpendingAccount, type AccountUse, type SpendingAccount } from './account.js';

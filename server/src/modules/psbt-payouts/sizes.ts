@@ -1,7 +1,7 @@
 /** The size of a payout's transaction once it is signed, and the outputs that are too small to be relayed. */
 import type { ScriptType } from '../../core/addresses/bitcoin-scripts.js';
 import type { Family } from '../../core/chains/networks.js';
-import { bitcoinRules } from '../../core/families/bitcoin-like.js';
+import { bitcoinRules } from '../../core/families/kinds.js';
 
 /**
  * Weight units of a signed input, with the longest signature that nodes relay (72 bytes with its sighash type; 65 for

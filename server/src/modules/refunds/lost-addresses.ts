@@ -2,14 +2,15 @@
 import { hex } from '@scure/base';
 import { addressFormat } from '../../core/addresses/formats.js';
 import type { Network } from '../../core/chains/networks.js';
+import { isBitcoinLike } from '../../core/families/kinds.js';
 
 /** @param address in its canonical form */
 export function isLost({ mode, family, addressNet }: Network, address: string): boolean {
   const written = hex.encode(addressFormat(mode, family, addressNet).bytes(address));
   if (/^(..)\1*$/.test(written)) return true;
-  return family === 'evm' || family === 'tron'
-    ? accounts.test(written) || listedAccounts.has(written)
-    : listedOutputs.has(written);
+  return isBitcoinLike(family)
+    ? listedOutputs.has(written)
+    : accounts.test(written) || listedAccounts.has(written);
 }
 
 /**

@@ -1,6 +1,8 @@
 /** A refund as the API shows it: to its merchant, and to anyone who has the link of its claim. */
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../../core/chains/networks.js';
+import { addressFamilies } from '../../core/families/addresses.js';
+import { isEvm } from '../../core/families/kinds.js';
 import type { MerchantTable } from '../../core/db/schema.js';
 import type { Currency } from '../../core/money/currency-list.js';
 import type { Currencies } from '../../core/money/currencies.js';
@@ -105,9 +107,9 @@ export function viewClaim(
     address: row.address === null ? null : masked(row.address),
     sameWallet: row.same_wallet,
     canSetAddress,
-    addressFamily: network.family,
+    addressKind: addressFamilies[network.family].kind,
     ...(canSetAddress &&
-      network.family === 'evm' && {
+      isEvm(network.family) && {
         signatureText: signatureText(row, { ...context, shop: merchant.business_name }),
       }),
     ...viewTransaction(row, currencies),

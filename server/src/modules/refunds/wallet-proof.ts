@@ -3,6 +3,7 @@
  * sender of the returned coins.
  */
 import type { Reader } from '../../core/db/engine.js';
+import { isEvm } from '../../core/families/kinds.js';
 import type { LockedRefund, RefundsDeps } from './change-refund.js';
 import { readSignature } from './signatures.js';
 import { isLive } from './states.js';
@@ -54,7 +55,7 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
       signal: AbortSignal,
     ): Promise<WalletProof | undefined> {
       const { mode, network: code } = row;
-      if (currencies.option(mode, row.currency, code).network.family !== 'evm') return undefined;
+      if (!isEvm(currencies.option(mode, row.currency, code).network.family)) return undefined;
       const signed = readSignature(text, signature);
       const payers = await payersOf(database.reader, row);
       const signers = signed.signer === undefined ? [] : [signed.signer];

@@ -8,7 +8,7 @@
  * not the merchant's.
  */
 import type { AddressSource } from '../../core/addresses/address-sources.js';
-import { isBitcoinLike } from '../../core/families/bitcoin-like.js';
+import { isBitcoinLike } from '../../core/families/kinds.js';
 import { isOpen, type DepositKeys } from '../../core/addresses/deposit-keys.js';
 import type { ChainBlock, ChainTransfer } from '../../core/chains/chain.js';
 import type { ScanBatch } from '../../core/scanning/scan.js';

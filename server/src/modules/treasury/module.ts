@@ -1,5 +1,6 @@
 /** The module of treasuries: contracts that payers pay to, sweeps of them, and payouts that a treasury makes, on EVM networks. */
 import { payoutExports, sweeps } from 'crypto-checkout/contract';
+import { isEvm } from '../../core/families/kinds.js';
 import { defineModule } from '../../core/module.js';
 import { sweepCommands } from './commands/sweeps.js';
 import { transferExportCommands } from './commands/transfer-export.js';
@@ -28,13 +29,14 @@ export const treasury = defineModule({
       },
       answers: {
         // A shop whose own wallet has the keys of its addresses needs none.
-        goLiveSteps({ merchantId, mode }) {
-          const isConnected = core.connected.some(
-            ({ network }) => network.family === 'evm' && network.mode === mode,
-          );
-          const source = core.depositKeys.sources.find({ merchantId, mode }, 'evm');
-          const isAsked = isConnected && (!source || source.forwarder !== undefined);
-          return Promise.resolve(isAsked ? [{ code: 'treasury', isDone: source !== undefined }] : []);
+        goLiveSteps(scope) {
+          const networks = core.connected.map(({ network }) => network);
+          const sources = networks
+            .filter(({ family, mode }) => isEvm(family) && mode === scope.mode)
+            .map(({ family }) => core.depositKeys.sources.find(scope, family))
+            .filter((source) => !source || source.forwarder !== undefined);
+          const step = { code: 'treasury' as const, isDone: !sources.includes(undefined) };
+          return Promise.resolve(sources.length === 0 ? [] : [step]);
         },
         beforeFail: rules.payoutExports.ensureUnpaid,
         hold: rules.payoutExports.hold,

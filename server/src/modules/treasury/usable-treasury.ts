@@ -1,6 +1,7 @@
 /** Refuses an address as a treasury, if coins would be lost there or go round, or if its key is on the server. */
 import { addr } from 'micro-eth-signer';
 import type { DepositKeyRecord, DepositKeys } from '../../core/addresses/deposit-keys.js';
+import { isEvm } from '../../core/families/kinds.js';
 import { invalidField } from '../../core/shared/problem.js';
 import type { TreasuryContext } from './context.js';
 import { readGasKey } from './key-file.js';
@@ -31,7 +32,7 @@ export async function ensureUsableTreasury(deps: TreasuryContext, treasury: stri
     );
   }
   for (const key of await depositKeys.list(database.reader)) {
-    if (key.family === 'evm' && derivesNearby(depositKeys, key, lower)) {
+    if (isEvm(key.family) && derivesNearby(depositKeys, key, lower)) {
       throw refused('This is a deposit address of this server: coins would go round for ever');
     }
   }

@@ -1,7 +1,7 @@
 /** A mempool as large as Bitcoin's is read once, in steps, and never kept longer than the node keeps it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addressOfScript } from '../../../src/core/addresses/bitcoin-scripts.js';
-import { bitcoinRules } from '../../../src/core/families/bitcoin-like.js';
+import { bitcoinRules } from '../../../src/core/families/kinds.js';
 import {
   createBitcoinChain,
   type BitcoinChain,

@@ -1,7 +1,7 @@
 /** Replies of nodes of all versions about transactions: amounts to the satoshi, and outputs that are no payments. */
 import { describe, expect, it } from 'vitest';
 import { addressOfScript } from '../../../src/core/addresses/bitcoin-scripts.js';
-import { bitcoinRules } from '../../../src/core/families/bitcoin-like.js';
+import { bitcoinRules } from '../../../src/core/families/kinds.js';
 import { readSatoshis } from '../../../src/modules/networks/bitcoin/transactions.js';
 import { readTransaction, transfersOf } from '../../../src/modules/networks/bitcoin/transactions.js';
 

@@ -14,6 +14,7 @@ import {
 } from '../../db/schema.js';
 import { valuesOf } from '../../db/values.js';
 import { addressFormat } from '../../addresses/formats.js';
+import { isEvm } from '../../families/kinds.js';
 import type { Family, Network } from '../networks.js';
 import type { Chain, ChainHead, ChainTransfer, NetworkRef } from '../chain.js';
 import { merchantOf } from '../../addresses/owners.js';
@@ -480,7 +481,7 @@ const sha256 = (data: string | Uint8Array): Uint8Array => createHash('sha256').u
 
 /** 32 bytes, as the family writes hashes. */
 function hexOf(family: Family, bytes: Uint8Array): string {
-  return `${family === 'evm' ? '0x' : ''}${Buffer.from(bytes).toString('hex')}`;
+  return `${isEvm(family) ? '0x' : ''}${Buffer.from(bytes).toString('hex')}`;
 }
 
 function prunedHash(network: string, family: Family, height: number): string {

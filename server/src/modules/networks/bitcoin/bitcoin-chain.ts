@@ -1,5 +1,5 @@
 /** Bitcoin and Litecoin, read through the JSON-RPC interface of Bitcoin Core and Litecoin Core. */
-import { bitcoinRules } from '../../../core/families/bitcoin-like.js';
+import { bitcoinRules } from '../../../core/families/kinds.js';
 import { defaultNet } from '../../../core/addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../../../core/chains/chain.js';
 import type { ConnectionStatus } from '../../../core/chains/connected.js';

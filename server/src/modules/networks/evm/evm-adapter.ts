@@ -1,4 +1,5 @@
 /** Connects to networks that answer like an EVM network. */
+import { isEvm } from '../../../core/families/kinds.js';
 import { chainDeps, nodesConfig } from '../adapter-parts.js';
 import type { Adapter } from '../connect.js';
 import { checkEvmNetwork } from './check.js';
@@ -22,7 +23,7 @@ export const evmLike =
       unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
       cost: (txHash, _height, signal) => chain.cost(txHash, signal),
       check: (signal) => checkEvmNetwork(config, signal),
-      ...(network.family === 'evm' && {
+      ...(isEvm(network.family) && {
         evm: nodes,
         acceptsSignature: (contract, { hash, signature }, signal) =>
           nodes.run((node) => node.acceptsSignature(contract, hash, signature), signal),
