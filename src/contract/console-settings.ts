@@ -228,16 +228,10 @@ const auditLog = {
     path: '/console/api/audit-log',
     key: 'session',
     description:
-      'Lists who changed what, newest first: the newest 10,000 entries of the range, and `total` counts no further.',
+      'Lists who changed what, newest first: the newest 10,000 entries of the range, among which a person or an action is looked for, and `total` counts no further.',
     query: listQuery({
-      person: described(
-        z.optional(requiredText()),
-        'Only what this person did, by id, among the newest 10,000 entries of the range.',
-      ),
-      action: described(
-        z.optional(requiredText()),
-        'Only this action, such as `refund.approved`, among the same entries.',
-      ),
+      person: described(z.optional(requiredText()), 'Only what this person did, by id.'),
+      action: described(z.optional(requiredText()), 'Only this action, such as `refund.approved`.'),
     }),
     data: z.array(auditEntry),
     paginated: true,

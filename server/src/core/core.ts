@@ -353,7 +353,7 @@ export async function createCore(options: CoreOptions) {
       networks,
       scanner,
     },
-    ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
+    ...{ depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
     /** The default is off once real money could move here. */
     isSandboxOn,

@@ -559,7 +559,7 @@ it.each([
   [['keys', 'list', '--merchnat', 'X'], 'Unknown option "--merchnat". Did you mean "--merchant"?'],
   [['keys', 'list', '--merchant', '--json'], '--merchant needs a value: --merchant ID'],
   [['keys', 'list', '--json=yes'], '--json takes no value'],
-  [['audit', 'list', '--from', '2026-02-01', '--to', '2026-01-01'], '--from must not be after --to'],
+  [['audit', 'list', '--from', '2026-02-01', '--to', '2026-01-01'], '--from: Must not be after --to'],
   [['audit', 'list', '--from', 'tomorrow'], '--from: Must be a date (2026-01-31)'],
   [['merchants', 'create'], '--name is required'],
   [['merchants', 'create', '--name'], '--name needs a value: --name NAME'],
@@ -574,7 +574,10 @@ it.each([
   [['addresses', 'export', '--merchant', 'X', '--format', 'csv', '--json'], 'leave one of them out'],
   [['merchants', 'update', 'X'], 'Nothing to change: give at least one option'],
   [['merchants', 'update', 'X', '--json'], 'Nothing to change: give at least one option'],
-  [['webhooks', 'list', '--status', 'lost'], '--status must be pending, delivered or failed, not "lost"'],
+  [
+    ['webhooks', 'list', '--status', 'lost'],
+    '--status must be pending, delivered, failed or failing, not "lost"',
+  ],
   [['webhooks', 'list', '--limit', '0'], '--limit must be an integer'],
   [
     ['keys', 'create', '--merchant', 'X', '--kind', 'secret', '--mode', 'live', '--scope', 'all'],

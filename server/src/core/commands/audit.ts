@@ -1,28 +1,24 @@
 /** `audit …`: shows who changed keys, webhooks, settings and destinations of money. */
+import { settingsApi } from 'crypto-checkout/contract';
 import type { AuditCheck } from '../merchants/audit-chain.js';
 import type { AuditEntry } from '../merchants/audit-log.js';
 import { command, type Group } from './command.js';
 import * as option from './options.js';
-import { counted, listRecords } from './records.js';
+import { listCommand } from './read-commands.js';
+import { counted } from './records.js';
 
 export const auditCommands: Group = {
   name: 'audit',
   summary: 'The audit log.',
   commands: {
-    list: command({
+    list: listCommand(settingsApi.auditLog.list.query, {
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
         'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, erased customers, sandbox resets, transfers and payouts that were settled by hand, and all that people change in the console, with their sign-ins. The database refuses to change it, "audit check" shows whether it was changed anyway, and it contains no secret.',
-      options: {
-        merchant: option.merchant('only entries of this merchant'),
-        ...option.range,
-      },
-      async run({ database, auditLog }, { merchant: merchantId, ...range }) {
-        const filter = { merchantId, ...option.checkedRange(range) };
-        const entries = await auditLog.list(database.reader, filter);
-        return listRecords(entries, (entry) => entry, entryText, 'There are no entries');
-      },
+      what: 'entries',
+      rows: ({ database, auditLog }, filter) => auditLog.list(database.reader, filter),
+      line: entryText,
     }),
     check: command({
       summary: 'Checks that no entry was changed, added or removed past the server.',

@@ -1,8 +1,8 @@
 /** `balances …`: shows a merchant's balances, and suspends and resumes withdrawals from one. */
-import { decimalOf } from 'crypto-checkout/contract';
+import { decimalOf, type Api, type Data } from 'crypto-checkout/contract';
 import { command, type Command, type Group } from './command.js';
 import * as option from './options.js';
-import { table } from './records.js';
+import { listInColumns, type Columns } from './records.js';
 
 export const balanceCommands: Group = {
   name: 'balances',
@@ -15,14 +15,8 @@ export const balanceCommands: Group = {
         mode: option.mode('the mode of the balances'),
       },
       async run({ balances }, { merchant: merchantId, mode }) {
-        const json = await balances.list({ merchantId, mode });
-        const rows = json.map(({ currency, availableBalance, totalBalance, isSuspended, networks = [] }) => [
-          ...[currency, decimalOf(availableBalance), decimalOf(totalBalance)],
-          networks.map(({ network, amount }) => `${decimalOf(amount)} on ${network}`).join(', ') || '-',
-          isSuspended ? 'suspended' : 'active',
-        ]);
-        const headings = ['CURRENCY', 'AVAILABLE', 'TOTAL', 'HELD', 'STATE'];
-        return { json, text: table(headings, rows, 'There are no balances') };
+        const listed = await balances.list({ merchantId, mode });
+        return listInColumns(listed, (balance) => balance, columns, 'There are no balances');
       },
     }),
     suspend: change(
@@ -32,6 +26,15 @@ export const balanceCommands: Group = {
     ),
     resume: change('resume', 'Allows transfers and payouts from a balance again.'),
   },
+};
+
+const columns: Columns<Data<Api['balances']['list']>[number]> = {
+  CURRENCY: ({ currency }) => currency,
+  AVAILABLE: ({ availableBalance }) => decimalOf(availableBalance),
+  TOTAL: ({ totalBalance }) => decimalOf(totalBalance),
+  HELD: ({ networks = [] }) =>
+    networks.map(({ network, amount }) => `${decimalOf(amount)} on ${network}`).join(', ') || '-',
+  STATE: ({ isSuspended }) => (isSuspended ? 'suspended' : 'active'),
 };
 
 function change(name: 'suspend' | 'resume', summary: string, details = ''): Command {

@@ -16,7 +16,8 @@ import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { listRecords, recordJson } from './records.js';
+import { listCommand, noFilters } from './read-commands.js';
+import { recordJson } from './records.js';
 
 const previewed = 3;
 
@@ -113,14 +114,13 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         };
       },
     }),
-    list: command({
+    list: listCommand(noFilters, {
       summary:
         'Lists the deposit keys, oldest first, with the number of addresses that were given out. Replaced ones too, and pending ones with the time when they take effect.',
-      options: { merchant: option.merchant('only the keys of this merchant') },
-      async run({ database, depositKeys }, { merchant }) {
-        const keys = await depositKeys.list(database.reader, merchant);
-        return listRecords(keys, (key) => recordJson(key), keyLine, 'There are no deposit keys');
-      },
+      what: 'deposit keys',
+      rows: ({ database, depositKeys }, { merchantId }) => depositKeys.list(database.reader, merchantId),
+      json: (key) => recordJson(key),
+      line: keyLine,
     }),
   },
 };

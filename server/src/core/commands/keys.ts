@@ -5,7 +5,8 @@ import { keyScopes } from '../shared/scope.js';
 import { command, type Group } from './command.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { recordJson, table } from './records.js';
+import { listCommand, noFilters } from './read-commands.js';
+import { recordJson } from './records.js';
 
 export const keyCommands: Group = {
   name: 'keys',
@@ -45,24 +46,28 @@ export const keyCommands: Group = {
         return { json: created, text: `id   ${created.id}\nkey  ${created.key}` };
       },
     }),
-    list: command({
+    list: listCommand(noFilters, {
       summary:
         'Lists the API keys, oldest first, with their use, when they were made and last used, their scope and their expiry.',
       details:
         'Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same. The last use is written every three minutes.',
-      options: { merchant: option.merchant('only keys of this merchant') },
-      async run({ keys, clock }, { merchant }) {
+      what: 'API keys',
+      async rows({ keys, clock }, { merchantId }) {
         const all = await keys.list();
-        const listed = all.filter((key) => merchant === undefined || key.merchantId === merchant);
-        const rows = listed.map((key) => keyRow(key, clock.real()));
-        return {
-          json: listed.map((key) => recordJson(key)),
-          text: table(
-            ['ID', 'MERCHANT', 'MODE', 'KEY', 'LABEL', 'CREATED', 'LAST USED', 'SCOPE', 'STATE'],
-            rows,
-            'There are no API keys',
-          ),
-        };
+        const listed = all.filter((key) => merchantId === undefined || key.merchantId === merchantId);
+        return listed.map((key) => ({ key, state: stateOf(key, clock.real()) }));
+      },
+      json: ({ key }) => recordJson(key),
+      columns: {
+        ID: ({ key }) => key.id,
+        MERCHANT: ({ key }) => key.merchantId,
+        MODE: ({ key }) => key.mode,
+        KEY: ({ key }) => key.key,
+        LABEL: ({ key }) => key.label || '-',
+        CREATED: ({ key }) => isoTime(key.createdAt),
+        'LAST USED': ({ key }) => (key.lastUsedAt === null ? 'never' : isoTime(key.lastUsedAt)),
+        SCOPE: ({ key }) => key.scope ?? '-',
+        STATE: ({ state }) => state,
       },
     }),
     revoke: command({
@@ -76,15 +81,6 @@ export const keyCommands: Group = {
     }),
   },
 };
-
-function keyRow(record: KeyRecord, now: number): string[] {
-  const { id, merchantId, mode, key, label, createdAt, lastUsedAt } = record;
-  const used = lastUsedAt === null ? 'never' : isoTime(lastUsedAt);
-  return [
-    ...[id, merchantId, mode, key, label || '-', isoTime(createdAt), used],
-    ...[record.scope ?? '-', stateOf(record, now)],
-  ];
-}
 
 function stateOf({ expiresAt, revokedAt }: KeyRecord, now: number): string {
   if (revokedAt !== null) return `revoked ${isoTime(revokedAt)}`;

@@ -7,7 +7,7 @@ import { command, type Group, type Output } from './command.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { table } from './records.js';
+import { listInColumns, type Columns } from './records.js';
 import type { Reader } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -117,11 +117,13 @@ export const merchantCommands: Group = {
             ? await merchants.list(reader)
             : [await merchants.retrieve(reader, merchant)];
         const allEndpoints = await endpoints.list(reader);
-        const rows = accounts.map(({ id, name, feeBasisPoints }) => [id, `${feeBasisPoints} bp`, name]);
-        return {
-          json: accounts.map((account) => merchantJson(account, allEndpoints)),
-          text: table(['ID', 'FEE', 'NAME'], rows, 'There are no accounts'),
+        const columns: Columns<Merchant> = {
+          ID: ({ id }) => id,
+          FEE: ({ feeBasisPoints }) => `${feeBasisPoints} bp`,
+          NAME: ({ name }) => name,
         };
+        const json = (account: Merchant) => merchantJson(account, allEndpoints);
+        return listInColumns(accounts, json, columns, 'There are no accounts');
       },
     }),
   },

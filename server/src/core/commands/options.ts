@@ -90,6 +90,14 @@ function refuseSecret(given: string, name: string, value: string): void {
 
 export const text = (value: string, describe: string) => option(value, describe, (given) => given);
 
+/** Text that is refused with a reason, unless that is undefined. */
+export const checked = (value: string, describe: string, problemOf: (given: string) => string | undefined) =>
+  option(value, describe, (given, name) => {
+    const problem = problemOf(given);
+    if (problem === undefined) return given;
+    throw new UsageError(`${name}: ${problem}, not "${given}"`);
+  });
+
 /** A person's name or e-mail address. */
 export const person = (describe: string) =>
   option('NAME', describe, (given, name) => {
@@ -179,20 +187,6 @@ export const date = (edge: 'from' | 'to', describe: string) =>
     if (time !== undefined) return time;
     throw new UsageError(`${name}: ${parsed.error?.issues[0]?.message ?? 'Must be a date'}, not "${given}"`);
   });
-
-/** `--from` and `--to`. */
-export const range = {
-  from: date('from', 'only from this time on: 2026-01-31 or 2026-01-31T12:00:00Z, in UTC'),
-  to: date('to', 'only up to this time; a date includes the whole day'),
-};
-
-export function checkedRange<
-  R extends { readonly from: number | undefined; readonly to: number | undefined },
->(given: R): R {
-  const { from, to } = given;
-  if (from === undefined || to === undefined || from <= to) return given;
-  throw new UsageError('--from must not be after --to');
-}
 
 /** `USDT=1000`, several times: by code. Code that knows the currency checks the amounts; `none` is null. */
 export const currencyAmounts = (

@@ -1,19 +1,23 @@
 /** `payments …`: lists, finds and shows payments, and exports them. */
-import { csvLine, decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
+import { api, csvLine, decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
 import type { ExportedPayment } from '../payments/payment-export.js';
-import { Problem } from '../shared/problem.js';
 import { withoutControls } from './printable.js';
 import { writeNewFile } from './files.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
+import { filtersOf, queryOptions, readQuery } from './query-options.js';
 import { camelCase, counted, listRecords } from './records.js';
 
 const scoped = {
   merchant: option.merchant('the merchant').required(),
   mode: option.mode('the mode of the payments'),
 };
-const pageSize = 100;
+const { query } = api.transactions.list;
+/** Options that were there before the API had these filters. */
+const spelling = { txRef: 'reference', customer: 'email', txHash: 'transaction' };
+/** A terminal shows the longest page. */
+const longestPage = { skip: '100' };
 
 export const paymentCommands: Group = {
   name: 'payments',
@@ -23,21 +27,11 @@ export const paymentCommands: Group = {
       summary: "Lists a merchant's payments, newest first, by the filters of the API.",
       options: {
         ...scoped,
-        status: option.oneOf(
-          ['in progress', 'success', 'error', 'cancelled'],
-          'only payments with this status',
-        ),
-        reference: option.text('TXREF', 'only the payment with this reference'),
-        email: option.text('EMAIL', 'only payments of this customer'),
-        transaction: option.text('HASH', 'only payments that this transaction paid'),
-        page: option.integer('N', 'the page', { min: 1, max: 999_999 }).default(1),
+        ...queryOptions(query, ['page', ...filtersOf(query)], spelling),
       },
-      async run({ payments }, { merchant: merchantId, mode, status, page, ...given }) {
-        const filter = { status, txRef: given.reference, customer: given.email, txHash: given.transaction };
-        const { rows, total } = await payments.list(
-          { merchantId, mode },
-          { page, skip: pageSize, ...filter },
-        );
+      async run({ payments }, { merchant: merchantId, mode, ...given }) {
+        const asked = readQuery(query, { ...given, ...longestPage }, spelling);
+        const { rows, total } = await payments.list({ merchantId, mode }, asked);
         return { ...listed(rows), json: { total, payments: rows } };
       },
     }),
@@ -46,18 +40,11 @@ export const paymentCommands: Group = {
         'Finds payments by a reference, an email address, an address that was given out, or a transaction.',
       args: { text: option.text('TEXT', 'what is known of the payment') },
       options: scoped,
-      async run({ database, payments, depositAddresses }, { text, merchant: merchantId, mode }) {
-        const scope = { merchantId, mode };
-        const page = { page: 1, skip: pageSize };
+      async run({ payments }, { text, merchant: merchantId, mode }) {
         const found = new Map<string, PaymentRecord>();
-        for (const filter of [{ txRef: text }, { customer: text }, { txHash: text }]) {
-          const { rows } = await payments.list(scope, { ...page, ...filter });
+        for (const filter of [{ txRef: text }, { customer: text }, { txHash: text }, { address: text }]) {
+          const { rows } = await payments.list({ merchantId, mode }, { page: 1, skip: 100, ...filter });
           for (const row of rows) found.set(row.id, row);
-        }
-        for (const address of await depositAddresses.find(database.reader, mode, [text])) {
-          if (address.payment_id === null) continue;
-          const payment = await orNone(payments.verify({ ...scope, kind: 'secret' }, address.payment_id));
-          if (payment) found.set(payment.id, payment);
         }
         return listed([...found.values()]);
       },
@@ -80,11 +67,12 @@ export const paymentCommands: Group = {
         merchant: option.merchant('the merchant').required(),
         format: option.format(['csv', 'json'], 'csv, or json: an array with one payment on each line'),
         mode: option.mode('the mode of the payments'),
-        ...option.range,
+        ...queryOptions(query, ['from', 'to']),
         output: option.newFile('a new file to write to, readable only by you (default: stdout)'),
       },
-      async run(context, { merchant: merchantId, format, mode, output, ...range }) {
-        const payments = context.paymentExport.read({ merchantId, mode }, option.checkedRange(range));
+      async run(context, { merchant: merchantId, format, mode, output, ...given }) {
+        const { from, to } = readQuery(query, given);
+        const payments = context.paymentExport.read({ merchantId, mode }, { from, to });
         if (output === undefined) {
           await write(payments, format, (part) => context.print(part));
           return { json: undefined, text: '', isPrinted: true };
@@ -100,16 +88,6 @@ export const paymentCommands: Group = {
     }),
   },
 };
-
-/** Undefined if the payment is another merchant's. */
-async function orNone<T>(found: Promise<T>): Promise<T | undefined> {
-  try {
-    return await found;
-  } catch (error) {
-    if (error instanceof Problem && error.code === 'not_found') return undefined;
-    throw error;
-  }
-}
 
 function listed(payments: readonly PaymentRecord[]) {
   return listRecords(payments, (payment) => payment, paymentLine, 'There are no such payments');

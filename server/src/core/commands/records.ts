@@ -28,7 +28,21 @@ export function listRecords<Row>(
   line: (row: Row) => string,
   none: string,
 ): Output {
-  return { json: rows.map(json), text: rows.map(line).join('\n') || none };
+  return { json: rows.map((row) => json(row)), text: rows.map((row) => line(row)).join('\n') || none };
+}
+
+/** Headings, each with the cell of a record below it. */
+export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
+
+/** The same as a table. */
+export function listInColumns<Row>(
+  rows: readonly Row[],
+  json: (row: Row) => unknown,
+  columns: Columns<Row>,
+  none: string,
+): Output {
+  const cells = rows.map((row) => Object.values(columns).map((cell) => cell(row)));
+  return { json: rows.map((row) => json(row)), text: table(Object.keys(columns), cells, none) };
 }
 
 /** A record with one field on each line. */
@@ -38,7 +52,7 @@ export function showRecord(json: Json): Output {
 }
 
 /** Aligns columns under their headings. @param none what to say if there are no rows */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string) {
+function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string) {
   if (rows.length === 0) return none;
   const lines = [headings, ...rows];
   const widths = headings.map((_heading, column) =>

@@ -1,9 +1,11 @@
 /** `transfers …`: for operators, who send transfers by hand on real networks. */
+import { api } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { TransferRow } from '../db/schema.js';
 import { command, type Group } from './command.js';
 import * as option from './options.js';
-import { amountOf, amountText, listRecords, recordJson, showRecord } from './records.js';
+import { listCommand } from './read-commands.js';
+import { amountOf, amountText, recordJson, showRecord } from './records.js';
 
 const id = option.id('the transfer, as "transfers list" shows it');
 
@@ -11,20 +13,13 @@ export const transferCommands: Group = {
   name: 'transfers',
   summary: "Transfers of merchants' coins, which you send by hand on real networks.",
   commands: {
-    list: command({
+    list: listCommand(api.transfers.list.query, {
       summary: 'Lists the transfers, oldest first, at most 1000.',
       details: 'Send the pending ones whose executor is "operator" by hand, then settle them.',
-      options: {
-        merchant: option.merchant('only transfers of this merchant'),
-        status: option.oneOf(
-          ['pending', 'processing', 'success', 'failed'],
-          'only transfers with this status',
-        ),
-      },
-      async run({ transfers }, { merchant: merchantId, status }) {
-        const rows = await transfers.listAll({ merchantId, status });
-        return listRecords(rows, transferJson, transferLine, 'There are no transfers');
-      },
+      what: 'transfers',
+      rows: ({ transfers }, filter) => transfers.listAll(filter),
+      json: transferJson,
+      line: transferLine,
     }),
     create: command({
       summary: "Creates a transfer from a merchant's balance, by the rules of the API.",

@@ -1,10 +1,14 @@
 /** `webhooks …`: lists and retries the events that were sent to merchants. */
+import { api } from 'crypto-checkout/contract';
 import type { WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
+import { filtersOf, queryOptions, readQuery } from './query-options.js';
 import { listRecords } from './records.js';
+
+const { query } = api.webhooks.list;
 
 export const webhookCommands: Group = {
   name: 'webhooks',
@@ -16,16 +20,14 @@ export const webhookCommands: Group = {
         'With --failing, those that were tried without success, with the URL that they go to and the reference of their order.',
       options: {
         merchant: option.merchant('only events of this merchant'),
-        status: option.oneOf(
-          ['pending', 'delivered', 'failed'],
-          'pending (waits for an attempt), delivered, or failed (given up)',
-        ),
-        failing: option.flag('only events whose last attempt failed'),
+        ...queryOptions(query, filtersOf(query)),
+        failing: option.flag('only events that were tried without success, pending and failed ones'),
         limit: option.integer('N', 'how many events to list', { min: 1, max: 999_999 }).default(100),
       },
-      async run(context, { merchant: merchantId, status, failing: isFailing, limit }) {
+      async run(context, { merchant: merchantId, failing: isFailing, limit, ...given }) {
         const { database, webhooks } = context;
-        const events = await webhooks.list(database.reader, { merchantId, status, isFailing, limit });
+        const filter = { ...readQuery(query, given), merchantId, isFailing, limit };
+        const events = await webhooks.list(database.reader, filter);
         if (!isFailing) return listRecords(events, (event) => event, eventText, 'There are no webhooks');
         const placed = await Promise.all(events.map((event) => withOrder(context, event)));
         return listRecords(

@@ -7,11 +7,14 @@ import type { Reader } from './engine.js';
 import { countRows } from './rows.js';
 import type { Schema } from './schema.js';
 
+/** A range of creation times, inclusive, in epoch milliseconds. */
+export type CreationRange = Pick<PageRequest, 'from' | 'to'>;
+
 /**
  * A `where` condition: rows of the scope, created between `from` and `to`.
  * @param table must have the columns merchant_id, mode and created_at
  */
-export function isListed(table: string, scope: Scope, range: PageRequest): Expression<SqlBool> {
+export function isListed(table: string, scope: Scope, range: CreationRange): Expression<SqlBool> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
   return sql<SqlBool>`${column('merchant_id')} = ${scope.merchantId} and ${column('mode')} = ${scope.mode}
     and ${isCreatedWithin(table, range)}`;
@@ -20,7 +23,7 @@ export function isListed(table: string, scope: Scope, range: PageRequest): Expre
 /** A `where` condition: rows created between `from` and `to`. @param column the time of their creation */
 export function isCreatedWithin(
   table: string,
-  { from, to }: Pick<PageRequest, 'from' | 'to'>,
+  { from, to }: CreationRange,
   column = 'created_at',
 ): Expression<SqlBool> {
   const createdAt = sql.ref(`${table}.${column}`);

@@ -151,8 +151,8 @@ export function createAuditLog(
     check: checkAuditChain,
 
     /** Oldest first. */
-    async list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]> {
-      const rows = await store.listEntries(reader, filter);
+    async list(reader: Reader, { person, ...filter }: AskedEntries & AuditFilter): Promise<AuditEntry[]> {
+      const rows = await store.listEntries(reader, { ...filter, actors: actorsOf(person) });
       const nameOf = await namesIn(reader, rows);
       return rows.map((row) => viewNamed(row, nameOf));
     },
@@ -161,17 +161,10 @@ export function createAuditLog(
     listUnnamed: async (reader: Reader, filter: AuditFilter) =>
       (await store.listEntries(reader, filter)).map((row) => view(row)),
 
-    /** Of a merchant's mode, newest first. @param request may name a person, by id, and an action */
-    async page(
-      reader: Reader,
-      scope: Scope,
-      {
-        person,
-        ...request
-      }: PageRequest & { readonly person?: string | undefined; readonly action?: string | undefined },
-    ) {
-      const actors = person === undefined ? undefined : roles.map((role) => `${role} ${person}, request `);
-      const { rows, total } = await store.pageOfEntries(reader, scope, { ...request, actors });
+    /** Of a merchant's mode, newest first. */
+    async page(reader: Reader, scope: Scope, { person, ...request }: AskedEntries & PageRequest) {
+      const asked = { ...request, actors: actorsOf(person) };
+      const { rows, total } = await store.pageOfEntries(reader, scope, asked);
       const nameOf = await namesIn(reader, rows);
       const shown = rows.map((row) => {
         const id = readActor(row.actor)?.id;
@@ -195,6 +188,16 @@ export function createAuditLog(
       store.deleteIdentities(transaction, merchantId, emailIndexes),
   };
 }
+
+export interface AskedEntries {
+  /** Only what this person did, by id. */
+  readonly person?: string | undefined;
+  readonly action?: string | undefined;
+}
+
+/** The beginnings of a person's entries, one for each role. */
+const actorsOf = (person: string | undefined): string[] | undefined =>
+  person === undefined ? undefined : roles.map((role) => `${role} ${person}, request `);
 
 type Row = Selectable<AuditLogTable>;
 type NameOf = (id: string) => string | undefined;

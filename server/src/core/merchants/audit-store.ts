@@ -1,20 +1,26 @@
 /** Reads and appends entries of the audit log. The database refuses to change or delete them. */
-import { sql, type Insertable, type Selectable } from 'kysely';
+import { sql, type Expression, type Insertable, type Selectable, type SqlBool } from 'kysely';
 import { inChunks } from '../db/chunks.js';
 import type { AuditLogTable, Schema } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
-import { countWithin, everyPage, isCreatedWithin } from '../db/pages.js';
+import { countWithin, everyPage, isCreatedWithin, type CreationRange } from '../db/pages.js';
 import { having } from '../db/rows.js';
 
 const headSetting = 'audit-log-head';
 const rowsPerRead = 1000;
 
-export interface AuditFilter extends Pick<PageRequest, 'from' | 'to'> {
-  readonly merchantId?: string | undefined;
+interface EntryFilter extends CreationRange {
   readonly action?: string | undefined;
+  /** The beginnings of a person's `actor`, one for each role. */
+  readonly actors?: readonly string[] | undefined;
+}
+
+/** The entries of one merchant, or of all. */
+export interface AuditFilter extends EntryFilter {
+  readonly merchantId?: string | undefined;
 }
 
 /** The hash of the newest entry, or an empty text. Other writers of entries wait until the transaction ends. */
@@ -68,11 +74,12 @@ export async function deleteIdentities(
 }
 
 /** Oldest first. By the time, since SQLite would read the whole log for those of the last minute in the order of their ids. */
-export function listEntries(reader: Reader, { merchantId, action, ...range }: AuditFilter) {
+export function listEntries(reader: Reader, { merchantId, action, actors, ...range }: AuditFilter) {
   return reader
     .selectFrom('audit_log')
     .selectAll()
     .$call(having({ merchant_id: merchantId, action }))
+    .where(isBy(actors))
     .where(isCreatedWithin('audit_log', range, 'time'))
     .orderBy('time')
     .orderBy('id')
@@ -82,10 +89,13 @@ export function listEntries(reader: Reader, { merchantId, action, ...range }: Au
 /** The end of a list: requests for older entries give a time. */
 const mostListed = 10_000;
 
-export interface PageFilter extends PageRequest {
-  readonly action?: string | undefined;
-  /** The beginnings of a person's `actor`, one for each role. */
-  readonly actors?: readonly string[] | undefined;
+export type PageFilter = PageRequest & EntryFilter;
+
+/** A `where` condition: entries of a person; all entries if it is undefined. */
+function isBy(actors: readonly string[] | undefined): Expression<SqlBool> {
+  if (actors === undefined) return sql<SqlBool>`true`;
+  const each = actors.map((begin) => sql`substr(actor, 1, ${begin.length}) = ${begin}`);
+  return sql<SqlBool>`(${sql.join(each, sql` or `)})`;
 }
 
 /**
@@ -108,11 +118,7 @@ export async function pageOfEntries(
     .selectFrom(listed.limit(mostListed).as('audit_log'))
     .selectAll()
     .$call(having({ action }))
-    .$if(actors !== undefined, (searched) =>
-      searched.where((e) =>
-        e.or((actors ?? []).map((begin) => sql<boolean>`substr(actor, 1, ${begin.length}) = ${begin}`)),
-      ),
-    )
+    .where(isBy(actors))
     .orderBy('id', 'desc');
   const offset = (page - 1) * skip;
   const rows = offset < mostListed ? await query.limit(skip).offset(offset).execute() : [];

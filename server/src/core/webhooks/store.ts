@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { chunksOf } from '../db/chunks.js';
-import { firstOfAll, isCreatedWithin, isListed, readPage } from '../db/pages.js';
+import { firstOfAll, isCreatedWithin, isListed, readPage, type CreationRange } from '../db/pages.js';
 import type { OutboxTable, WebhookEndpointTable, WebhookTryTable } from '../db/schema.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -258,9 +258,8 @@ const markAll = preparedSend(
       ),
 );
 
-export interface EventFilter {
+export interface EventFilter extends DeliveryFilter {
   readonly merchantId?: string | undefined;
-  readonly status?: WebhookStatus | undefined;
   /** Only those that were tried without success. */
   readonly isFailing?: boolean | undefined;
   readonly limit: number;
@@ -295,20 +294,18 @@ async function readEvents(query: ReturnType<typeof withAttempts>): Promise<Event
 /** For operators: events of all merchants, newest first. */
 export async function listEvents(
   reader: Reader,
-  { merchantId, status, isFailing, limit }: EventFilter,
+  { merchantId, isFailing, limit, ...filter }: EventFilter,
 ): Promise<EventWithAttempts[]> {
   // Each status separately: there can be millions of delivered events.
-  const statuses = isFailing
-    ? (['pending', 'failed'] as const).filter((one) => one === (status ?? one))
-    : [status];
+  const statuses =
+    isFailing && filter.status !== 'failing'
+      ? (['pending', 'failed'] as const).filter((one) => one === (filter.status ?? one))
+      : [filter.status];
   const ids: string[] = [];
-  for (const one of statuses) {
+  for (const status of statuses) {
     const first = await firstOfAll(reader, merchantId, { direction: 'desc', limit }, (scope) =>
-      reader
-        .selectFrom('outbox')
-        .select(['outbox.id', 'outbox.created_at'])
-        .$call(inScope(scope))
-        .$call(having({ status: one }))
+      listedEvents(reader, scope, { ...filter, status })
+        .select('outbox.created_at')
         .$if(isFailing === true, (events) =>
           events.where((e) =>
             e.exists(e.selectFrom('webhook_tries').select('event_id').whereRef('event_id', '=', 'outbox.id')),
@@ -325,8 +322,8 @@ export async function listEvents(
   return found.sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
 
-/** The merchant's own list. Each filter has an index of its own, in the order of the list. */
-export interface DeliveryFilter {
+/** Each filter of a merchant's list has an index of its own, in the order of the list. */
+export interface DeliveryFilter extends CreationRange {
   readonly subjectId?: string | undefined;
   readonly type?: WebhookEventType | undefined;
   /** `failing`: pending, and tried without success. */
@@ -345,7 +342,7 @@ export async function pageOfEvents(reader: Reader, scope: Scope, query: PageRequ
   return { rows: await readEvents(withAttempts(reader).where('outbox.id', 'in', ids)), total };
 }
 
-function listedEvents(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter) {
+function listedEvents(reader: Reader, scope: Scope, query: DeliveryFilter) {
   const { subjectId, type, status } = query;
   let matching = reader
     .selectFrom('outbox')

@@ -73,13 +73,13 @@ export async function lockPayout(transaction: Transaction, id: string): Promise<
 
 export async function listBankPayouts(
   reader: Reader,
-  { merchantId, status }: OperatorFilter,
+  { merchantId, status, ...range }: OperatorFilter,
 ): Promise<PayoutRow[]> {
   const ids = await firstOfAll(reader, merchantId, operatorsPage, (scope) =>
     reader
       .selectFrom('payouts')
       .select(['id', 'created_at'])
-      .$call(inScope(scope))
+      .where(isListed('payouts', scope, range))
       .$call(having({ status }))
       .where('transfer_id', 'is', null),
   );

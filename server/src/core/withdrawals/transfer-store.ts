@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
-import { everyPage, firstOfAll, isListed, readCheckpointedPage } from '../db/pages.js';
+import { everyPage, firstOfAll, isListed, readCheckpointedPage, type CreationRange } from '../db/pages.js';
 import { tables, type TransferRow } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
@@ -94,7 +94,7 @@ export async function listTransfers(
 }
 
 /** An operator's filter for transfers or payouts. */
-export interface OperatorFilter {
+export interface OperatorFilter extends CreationRange {
   readonly merchantId?: string | undefined;
   readonly status?: TransferStatus | undefined;
 }
@@ -104,13 +104,13 @@ export const operatorsPage = { direction: 'asc', limit: 1000 } as const;
 
 export async function listAllTransfers(
   reader: Reader,
-  { merchantId, status }: OperatorFilter,
+  { merchantId, status, ...range }: OperatorFilter,
 ): Promise<TransferRow[]> {
   const ids = await firstOfAll(reader, merchantId, operatorsPage, (scope) =>
     reader
       .selectFrom('transfers')
       .select(['id', 'created_at'])
-      .$call(inScope(scope))
+      .where(isListed('transfers', scope, range))
       .$call(having({ status })),
   );
   return (await rowsInOrder(reader, 'transfers', ids)).map(transferRows.decode);

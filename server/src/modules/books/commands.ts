@@ -1,5 +1,6 @@
 /** `books …`: the changes to a merchant's balances, for its accountant. */
 import {
+  api,
   bookFile,
   bookProfiles,
   wholeBookFile,
@@ -15,6 +16,7 @@ import { UsageError } from '../../core/commands/errors.js';
 import { writeNewFile } from '../../core/commands/files.js';
 import * as option from '../../core/commands/options.js';
 import { withoutControls } from '../../core/commands/printable.js';
+import { queryOptions, readQuery } from '../../core/commands/query-options.js';
 import { counted } from '../../core/commands/records.js';
 import type { Scope } from '../../core/shared/scope.js';
 import type { Books, BooksSum } from './books.js';
@@ -51,12 +53,7 @@ export const bookCommands = (rules: (context: CommandContext) => Books): Group =
       options: {
         merchant: option.merchant('the merchant').required(),
         mode: option.mode('the mode of the bookings'),
-        month: option.text('MONTH', 'a whole month, such as 2026-12, instead of --from and --to'),
-        from: option.text('DAY', 'the first day, such as 2026-12-01'),
-        to: option.text('DAY', 'the last day'),
-        zone: option
-          .text('NAME', 'the time zone in which days begin, by its IANA name, such as Europe/Berlin')
-          .default('UTC'),
+        ...queryOptions(api.books.list.query, ['month', 'from', 'to', 'zone']),
         format: option
           .oneOf(['csv', 'json'], 'csv, or json: an array with one booking on each line', {
             isNotJson: (given) => given !== 'json',
@@ -69,7 +66,7 @@ export const bookCommands = (rules: (context: CommandContext) => Books): Group =
       async run(running, given) {
         const context = { ...running, books: rules(running) };
         const { merchant: merchantId, mode, output } = given;
-        const period = context.books.period(given);
+        const period = context.books.period(readQuery(api.books.list.query, given));
         const currency = await context.books.currency(merchantId);
         const file = fileFor(given, { ...period, currency });
         await context.books.nameMerchants();

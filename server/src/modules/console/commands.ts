@@ -5,7 +5,7 @@ import { command, type Group } from '../../core/commands/command.js';
 import type { CommandContext } from '../../core/commands/context.js';
 import { UsageError } from '../../core/commands/errors.js';
 import * as option from '../../core/commands/options.js';
-import { table } from '../../core/commands/records.js';
+import { listCommand, noFilters } from '../../core/commands/read-commands.js';
 import type { People } from './people.js';
 
 const email = option.text('EMAIL', "the person's e-mail address, in any case");
@@ -45,23 +45,17 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         return { json: invited, text: `${signInUrl}\n\nIt works once, until ${linkExpiresAt}` };
       },
     }),
-    list: command({
+    list: listCommand(noFilters, {
       summary: 'Lists the people of all merchants, with their roles and open sessions.',
-      options: { merchant: option.merchant('only people of this merchant') },
-      async run(context, { merchant }) {
-        const listed = await peopleOf(context).list(merchant);
-        const rows = listed.map((one) => [
-          ...[one.id, one.merchantId, one.email, one.role, String(one.sessions)],
-          one.lastSignInAt ?? 'never',
-        ]);
-        return {
-          json: listed,
-          text: table(
-            ['ID', 'MERCHANT', 'EMAIL', 'ROLE', 'SESSIONS', 'LAST SIGN-IN'],
-            rows,
-            'There are no people',
-          ),
-        };
+      what: 'people',
+      rows: (context, { merchantId }) => peopleOf(context).list(merchantId),
+      columns: {
+        ID: ({ id }) => id,
+        MERCHANT: ({ merchantId }) => merchantId,
+        EMAIL: (person) => person.email,
+        ROLE: ({ role }) => role,
+        SESSIONS: ({ sessions }) => String(sessions),
+        'LAST SIGN-IN': ({ lastSignInAt }) => lastSignInAt ?? 'never',
       },
     }),
     remove: command({

@@ -1,10 +1,11 @@
 /** `links …`: makes, lists, shows and changes payment links. */
-import { parseDecimal, type Link } from 'crypto-checkout/contract';
+import { api, parseDecimal, type Link } from 'crypto-checkout/contract';
 import { command, type Group, type Output } from '../../core/commands/command.js';
 import type { CommandContext } from '../../core/commands/context.js';
 import { UsageError } from '../../core/commands/errors.js';
 import * as option from '../../core/commands/options.js';
-import { listRecords, showRecord } from '../../core/commands/records.js';
+import { listCommand, showCommand } from '../../core/commands/read-commands.js';
+import { showRecord } from '../../core/commands/records.js';
 import type { Links } from './links.js';
 
 const id = option.id('the payment link, as "links list" shows it');
@@ -101,25 +102,13 @@ export function linkCommands(rules: (context: CommandContext) => Links): Group {
           return show(created);
         },
       }),
-      list: command({
+      list: listCommand(api.links.list.query, {
         summary: 'Lists the payment links, oldest first, at most 1000.',
-        options: { merchant: option.merchant('only links of this merchant') },
-        run: async (context, { merchant: merchantId }) =>
-          listRecords(
-            await rules(context).listAll(merchantId),
-            (link) => link,
-            linkLine,
-            'There are no payment links',
-          ),
+        what: 'payment links',
+        rows: (context, filter) => rules(context).listAll(filter),
+        line: linkLine,
       }),
-      show: command({
-        summary: 'Shows a payment link.',
-        args: { id },
-        async run(context, given) {
-          const links = rules(context);
-          return show(await links.retrieve(await links.owner(given.id), given.id));
-        },
-      }),
+      show: showCommand('Shows a payment link.', id, rules, show),
       update: command({
         summary: 'Changes a payment link. What is not given stays.',
         details: 'Payments that were started keep their price. With --off, the page stops to sell.',

@@ -191,17 +191,14 @@ export function createLinks(deps: LinksDeps) {
       return viewOne(database.reader, row);
     },
 
-    async list(
-      scope: Scope,
-      query: PageRequest & { readonly isActive?: boolean | undefined },
-    ): Promise<Page<Link>> {
+    async list(scope: Scope, query: PageRequest & store.LinkFilter): Promise<Page<Link>> {
       const { rows, total } = await store.listLinks(database.reader, scope, query);
       return { rows: await viewAll(database.reader, rows), total };
     },
 
     /** For operators: oldest first, at most 1000. */
-    listAll: async (merchantId: string | undefined): Promise<Link[]> =>
-      viewAll(database.reader, await store.listAllLinks(database.reader, merchantId)),
+    listAll: async (filter: Parameters<typeof store.listAllLinks>[1]): Promise<Link[]> =>
+      viewAll(database.reader, await store.listAllLinks(database.reader, filter)),
 
     /** For operators: the merchant and mode of a link. Problem: `not_found`. */
     owner: async (id: string): Promise<Scope> =>

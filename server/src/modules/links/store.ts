@@ -3,13 +3,13 @@ import { statusOf } from 'crypto-checkout/contract';
 import { expressionBuilder, sql, type SqlBool } from 'kysely';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import { forUpdate } from '../../core/db/locks.js';
-import { firstOfAll, isListed, readPage } from '../../core/db/pages.js';
+import { firstOfAll, isListed, readPage, type CreationRange } from '../../core/db/pages.js';
 import type { QueryParts } from '../../core/db/query-parts.js';
 import { having, inScope, insertRow, rowById, rowsInOrder } from '../../core/db/rows.js';
 import { tables, type Schema } from '../../core/db/schema.js';
 import { valuesOf } from '../../core/db/values.js';
 import type { PageRequest } from '../../core/shared/pagination.js';
-import { scopeOf, type Scope } from '../../core/shared/scope.js';
+import { scopeOf, type Scope, type Within } from '../../core/shared/scope.js';
 import { linkTables, type LinkPaymentRow, type LinkRow } from './tables.js';
 
 const links = valuesOf(linkTables.links);
@@ -56,25 +56,28 @@ export async function lockLink(transaction: Transaction, id: string): Promise<Li
   );
 }
 
-export async function listLinks(
-  reader: Reader,
-  scope: Scope,
-  request: PageRequest & { readonly isActive?: boolean | undefined },
-) {
-  const { isActive } = request;
-  const query = reader
+export interface LinkFilter extends CreationRange {
+  readonly isActive?: boolean | undefined;
+}
+
+const matching = (reader: Reader, scope: Scope, { isActive, ...range }: LinkFilter) =>
+  reader
     .selectFrom('links')
-    .selectAll()
-    .where(isListed('links', scope, request))
+    .where(isListed('links', scope, range))
     .$call(having(links.encode({ is_active: isActive })));
-  const { rows, total } = await readPage(query, 'links', request);
+
+export async function listLinks(reader: Reader, scope: Scope, request: PageRequest & LinkFilter) {
+  const { rows, total } = await readPage(matching(reader, scope, request).selectAll(), 'links', request);
   return { rows: rows.map(links.decode), total };
 }
 
 /** For operators: links of all merchants, oldest first, at most 1000. */
-export async function listAllLinks(reader: Reader, merchantId: string | undefined): Promise<LinkRow[]> {
+export async function listAllLinks(
+  reader: Reader,
+  { merchantId, ...filter }: LinkFilter & Pick<Within, 'merchantId'>,
+): Promise<LinkRow[]> {
   const ids = await firstOfAll(reader, merchantId, { direction: 'asc', limit: 1000 }, (scope) =>
-    reader.selectFrom('links').select(['id', 'created_at']).$call(inScope(scope)),
+    matching(reader, scope, filter).select(['id', 'created_at']),
   );
   return (await rowsInOrder(reader, 'links', ids)).map(links.decode);
 }

@@ -11,7 +11,8 @@ import { command, type Group, type Output } from '../../core/commands/command.js
 import type { CommandContext } from '../../core/commands/context.js';
 import { readGivenFile, writeNewFile } from '../../core/commands/files.js';
 import * as option from '../../core/commands/options.js';
-import { amountText, listRecords } from '../../core/commands/records.js';
+import { listCommand, noFilters } from '../../core/commands/read-commands.js';
+import { amountText } from '../../core/commands/records.js';
 import type { PsbtTable } from './tables.js';
 
 const id = option.id('the PSBT, as "transfers psbt list" shows it');
@@ -101,18 +102,13 @@ export const psbtCommands = (rules: (context: CommandContext) => PsbtPayouts): G
         };
       },
     }),
-    list: command({
+    list: listCommand(noFilters, {
       summary:
         'Lists the PSBTs, newest first, at most 1000: open (exported), sent (signed and broadcast), settled, conflicted (their coins were spent by another transaction) and discarded, and what needs attention.',
-      options: { merchant: option.merchant('only those of this merchant') },
-      async run(context, { merchant }) {
-        return listRecords(
-          await rules(context).list({ merchantId: merchant }),
-          viewPsbtRow,
-          rowLine,
-          'There are no PSBTs',
-        );
-      },
+      what: 'PSBTs',
+      rows: (context, { merchantId }) => rules(context).list({ merchantId }),
+      json: viewPsbtRow,
+      line: rowLine,
     }),
     show: command({
       summary:

@@ -1,5 +1,5 @@
 /** `refunds …`: creates, lists, approves and cancels refunds of payments, and makes links for their payers. */
-import { refundKinds, type RefundStatus } from 'crypto-checkout/contract';
+import { api, refundKinds } from 'crypto-checkout/contract';
 import type { Transaction } from '../../core/db/engine.js';
 import { orNotFound } from '../../core/shared/problem.js';
 import { retention, spellPeriod } from '../../core/shared/retention.js';
@@ -7,16 +7,12 @@ import type { Scope } from '../../core/shared/scope.js';
 import { command, type Group, type Output } from '../../core/commands/command.js';
 import type { CommandContext } from '../../core/commands/context.js';
 import * as option from '../../core/commands/options.js';
-import { listRecords, showRecord } from '../../core/commands/records.js';
+import { listCommand, showCommand } from '../../core/commands/read-commands.js';
+import { showRecord } from '../../core/commands/records.js';
 import type { Refunds } from './refunds.js';
 import type { Refund } from './view.js';
 
 const id = option.id('the refund, as "refunds list" shows it');
-
-const statuses = [
-  ...(['awaiting_address', 'awaiting_approval', 'approved', 'processing'] as const),
-  ...(['paid', 'cancelled', 'expired', 'failed'] as const),
-] satisfies RefundStatus[];
 
 /** @param rules finds the rules of a running command */
 export function refundCommands(rules: (context: CommandContext) => Refunds): Group {
@@ -67,27 +63,13 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           return show(created);
         },
       }),
-      list: command({
+      list: listCommand(api.refunds.list.query, {
         summary: 'Lists the refunds, oldest first, at most 1000.',
-        options: {
-          merchant: option.merchant('only refunds of this merchant'),
-          status: option.oneOf(statuses, `only refunds with this status: ${statuses.join(', ')}`, {
-            value: 'STATUS',
-          }),
-        },
-        async run(context, { merchant: merchantId, status }) {
-          const found = await rules(context).listAll({ merchantId, status });
-          return listRecords(found, (refund) => refund, refundLine, 'There are no refunds');
-        },
+        what: 'refunds',
+        rows: (context, filter) => rules(context).listAll(filter),
+        line: refundLine,
       }),
-      show: command({
-        summary: 'Shows a refund.',
-        args: { id },
-        async run(context, given) {
-          const refunds = rules(context);
-          return show(await refunds.retrieve(await refunds.owner(given.id), given.id));
-        },
-      }),
+      show: showCommand('Shows a refund.', id, rules, show),
       approve: command({
         summary: 'Approves a refund that has an address: a transfer pays it.',
         details: 'Repeating it changes nothing. From then on, the address cannot change any longer.',

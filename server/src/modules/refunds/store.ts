@@ -11,6 +11,7 @@ import {
   isListed,
   readCheckpointedPage,
   readPage,
+  type CreationRange,
 } from '../../core/db/pages.js';
 import { prepared } from '../../core/db/prepared.js';
 import { having, inScope, rowById, rowsInOrder } from '../../core/db/rows.js';
@@ -18,7 +19,7 @@ import type { PersonalData } from '../../core/db/personal-data.js';
 import type { PaymentRow } from '../../core/db/schema.js';
 import { send } from '../../core/db/send.js';
 import type { PageRequest } from '../../core/shared/pagination.js';
-import type { Scope } from '../../core/shared/scope.js';
+import type { Scope, Within } from '../../core/shared/scope.js';
 import { takenBefore } from './amounts.js';
 import { refundTables, sealedRefunds, type RefundRow, type RefundTable } from './tables.js';
 
@@ -51,7 +52,7 @@ export function createRefundStore(personalData: PersonalData) {
   };
 }
 
-export interface RefundFilter {
+export interface RefundFilter extends CreationRange {
   readonly status?: RefundStatus | undefined;
   readonly paymentId?: string | undefined;
   readonly currency?: string | undefined;
@@ -118,32 +119,38 @@ export async function sumTakenBefore(
   return takenBefore(await listOfPayment(reader, { payment_id: id, currency, network }));
 }
 
-async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {
-  const { status, paymentId } = filter;
-  const currency = filter.currency?.toUpperCase();
-  const network = filter.network?.toLowerCase();
-  const values = { status, currency, network };
-  const query = reader.selectFrom('refunds').selectAll().$call(having(values));
-  if (paymentId === undefined) {
-    const listed = query.where(isListed('refunds', scope, filter));
-    return readCheckpointedPage(reader, listed, 'refunds', scope, filter, values);
-  }
+/** Currency and network in any case. */
+const columnsOf = ({ status, currency, network }: RefundFilter) => ({
+  status,
+  currency: currency?.toUpperCase(),
+  network: network?.toLowerCase(),
+});
+
+function matching(reader: Reader, scope: Scope, filter: RefundFilter) {
+  const query = reader.selectFrom('refunds').$call(having(columnsOf(filter)));
+  if (filter.paymentId === undefined) return query.where(isListed('refunds', scope, filter));
   // A payment has few refunds. With the merchant compared as in other lists, SQLite walks all those of the merchant.
   const { merchantId, mode } = scope;
-  const ofPayment = query
-    .where('payment_id', '=', paymentId)
+  return query
+    .where('payment_id', '=', filter.paymentId)
     .where(sql<boolean>`coalesce(merchant_id, '') = ${merchantId} and coalesce(mode, '') = ${mode}`)
     .where(isCreatedWithin('refunds', filter));
-  return readPage(ofPayment, 'refunds', filter);
+}
+
+async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {
+  const query = matching(reader, scope, filter).selectAll();
+  return filter.paymentId === undefined
+    ? readCheckpointedPage(reader, query, 'refunds', scope, filter, columnsOf(filter))
+    : readPage(query, 'refunds', filter);
 }
 
 /** For operators: refunds of all merchants, oldest first, at most 1000. */
 async function listAllRefunds(
   reader: Reader,
-  { merchantId, status }: { readonly merchantId?: string | undefined } & Pick<RefundFilter, 'status'>,
+  { merchantId, ...filter }: RefundFilter & Pick<Within, 'merchantId'>,
 ): Promise<RefundTable[]> {
   const ids = await firstOfAll(reader, merchantId, { direction: 'asc', limit: 1000 }, (scope) =>
-    reader.selectFrom('refunds').select(['id', 'created_at']).$call(inScope(scope)).$call(having({ status })),
+    matching(reader, scope, filter).select(['id', 'created_at']),
   );
   return rowsInOrder(reader, 'refunds', ids);
 }

@@ -23,7 +23,8 @@ import type { CommandContext } from '../../../core/commands/context.js';
 import { UsageError } from '../../../core/commands/errors.js';
 import { isMissing, readGivenFile, writeNewFile } from '../../../core/commands/files.js';
 import * as option from '../../../core/commands/options.js';
-import { amountOf, amountText, counted, listRecords, recordJson } from '../../../core/commands/records.js';
+import { listCommand, noFilters } from '../../../core/commands/read-commands.js';
+import { amountOf, amountText, counted, recordJson } from '../../../core/commands/records.js';
 import type { GasTransactionRow } from '../tables.js';
 
 const planOptions = {
@@ -125,19 +126,19 @@ export const sweepCommands = (rules: RulesOf): Group => ({
         return writtenAs(format, json, safe, lines);
       },
     }),
-    list: command({
+    list: listCommand(noFilters, {
       summary:
         'Lists the last 100 transactions of the gas key, newest first: network, nonce, hash, state and cost.',
       details: 'Those with the same nonce replace each other: one of them gets into a block.',
-      options: {
-        merchant: option.merchant('only those that pay the treasuries of this merchant'),
-      },
-      async run({ database: { reader }, depositKeys }, { merchant }) {
-        const keys = merchant === undefined ? undefined : await depositKeys.list(reader, merchant);
+      what: 'sweeps to the treasuries',
+      none: 'The gas key has made no transactions',
+      async rows({ database: { reader }, depositKeys }, { merchantId }) {
+        const keys = merchantId === undefined ? undefined : await depositKeys.list(reader, merchantId);
         const treasuries = keys?.flatMap(({ treasury }) => treasury ?? []);
-        const rows = await listTransactions(reader, 100, treasuries);
-        return listRecords(rows, transactionJson, transactionLine, 'The gas key has made no transactions');
+        return listTransactions(reader, 100, treasuries);
       },
+      json: transactionJson,
+      line: transactionLine,
     }),
     deploy: command({
       summary:

@@ -5,7 +5,8 @@ import { command, type Group } from '../../../core/commands/command.js';
 import type { CommandContext } from '../../../core/commands/context.js';
 import { UsageError } from '../../../core/commands/errors.js';
 import * as option from '../../../core/commands/options.js';
-import { amountOf, amountText, counted, listRecords, recordJson } from '../../../core/commands/records.js';
+import { listCommand, noFilters } from '../../../core/commands/read-commands.js';
+import { amountOf, amountText, counted, recordJson } from '../../../core/commands/records.js';
 import { transferCommands } from '../../../core/commands/transfers.js';
 import type { Treasury } from '../treasury.js';
 import { chosenNetwork, writtenAs } from './sweeps.js';
@@ -70,22 +71,18 @@ export const transferExportCommands = (rules: (context: CommandContext) => Treas
         return writtenAs(format, exported, safe, links);
       },
     }),
-    exported: command({
+    exported: listCommand(noFilters, {
       summary: 'Lists the transfers that were exported and wait for their payment, oldest export first.',
-      async run(context) {
-        const rows = await rules(context).payoutExports.list({});
-        return listRecords(
-          rows,
-          (row) => ({
-            ...recordJson(row, 'export_id', 'exported_by', 'exported_at', 'id', 'merchant_id', 'mode'),
-            amount: amountOf(row.amount, row.currency),
-            ...recordJson(row, 'currency', 'network', 'address'),
-          }),
-          (row) =>
-            [row.export_id, isoTime(row.exported_at), row.exported_by, ...transferWords(row)].join('  '),
-          'No transfer is reserved by an export',
-        );
-      },
+      what: 'exported transfers',
+      none: 'No transfer is reserved by an export',
+      rows: (context, { merchantId }) => rules(context).payoutExports.list({ merchantId }),
+      json: (row) => ({
+        ...recordJson(row, 'export_id', 'exported_by', 'exported_at', 'id', 'merchant_id', 'mode'),
+        amount: amountOf(row.amount, row.currency),
+        ...recordJson(row, 'currency', 'network', 'address'),
+      }),
+      line: (row) =>
+        [row.export_id, isoTime(row.exported_at), row.exported_by, ...transferWords(row)].join('  '),
     }),
     release: command({
       summary:
