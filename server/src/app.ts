@@ -3,7 +3,7 @@ import { coreApi, endpointsOf } from 'crypto-checkout/contract';
 import { named, type NamedHandlers } from './core/api/handler.js';
 import { createFindEndpoints } from './core/api/path-tree.js';
 import { createCore, type Core, type CoreOptions, type Overrides } from './core/core.js';
-import type { Module, Running } from './core/module.js';
+import { connectOf, type Module, type Running } from './core/module.js';
 import { modules, product } from './modules.js';
 import { inOne } from './core/shared/in-one.js';
 
@@ -20,8 +20,7 @@ export interface App extends Core {
 
 /** Builds everything, but starts nothing. @throws StartError if a file named in the configuration cannot be used */
 export async function createApp(options: Omit<CoreOptions, 'described' | 'connect'>): Promise<App> {
-  const connect = modules.find((module) => module.connect)?.connect;
-  const core = await createCore({ ...options, described: product, connect });
+  const core = await createCore({ ...options, described: product, connect: connectOf(modules) });
   const endpoints = endpointsOf(product.api).map(({ endpoint }) => endpoint);
   const made: Awaited<ReturnType<Module['create']>>[] = [];
   for (const module of modules) made.push(await module.create(core));

@@ -170,7 +170,7 @@ export async function createCore(options: CoreOptions) {
           ...(await watchedAddresses.find(mode, addresses)),
           ...(await hooks.watchedAddresses(mode, addresses)),
         ]),
-      soughtCoins: hooks.soughtCoins,
+      soughtCoins: async (mode, network) => new Set(await hooks.soughtCoins(mode, network)),
       isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
     }),
   );

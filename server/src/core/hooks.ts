@@ -1,6 +1,6 @@
 /**
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
- * product's list, and works without any answer.
+ * product's list, and works without any answer. `kinds` says of each question if several modules may answer, and which answers count.
  */
 import type { Api, AttentionCode, Data, GoLiveStep, ModuleFields, Role } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
@@ -12,6 +12,7 @@ import type { AuditActor, NewAuditEntry } from './merchants/audit-log.js';
 import type { ChangedPayment } from './payments/payments-deps.js';
 import type { ScanBatch } from './scanning/scan.js';
 import { invalidField } from './shared/problem.js';
+import { theOnly } from './shared/the-only.js';
 import type { NewEvent } from './webhooks/outbox.js';
 import type { Mode, Scope } from './shared/scope.js';
 import { unwatchedPayer, type WatchedPayer } from './withdrawals/transfers-by-hand.js';
@@ -47,6 +48,9 @@ export interface CoinsOf {
   readonly currency: string;
 }
 
+/** In satoshis. @throws NodesUnavailable */
+export type SumUnspent = (connected: ConnectedNetwork, of: CoinsOf, signal: AbortSignal) => Promise<bigint>;
+
 export interface RefundLink extends Scope {
   readonly paymentId: string;
   readonly amount: number;
@@ -76,350 +80,288 @@ export interface StatusPart {
   readonly hasFailed: boolean;
 }
 
-export interface Answers extends Partial<AddressHooks> {
+export interface Questions extends AddressHooks {
   /** Before a transfer is ended by hand: refuses what the module is about to pay itself. Problem: `invalid_state`. */
-  beforeSettle?(reader: Reader, transfer: TransferRow): Promise<void>;
+  beforeSettle(reader: Reader, transfer: TransferRow): Promise<void>;
   /** Before a transfer fails: refuses what the module has seen paid. Problem: `invalid_state`. */
-  beforeFail?(reader: Reader, transfer: TransferRow): Promise<void>;
+  beforeFail(reader: Reader, transfer: TransferRow): Promise<void>;
   /** Before anything of the ledger is locked: locks all that `onTransfer` of these transfers will change, in one order for all who do. */
-  beforeTransfers?(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void>;
+  beforeTransfers(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void>;
   /** A transfer is about to be stored, and nothing of the ledger is locked yet, or `beforeTransfers` was called. */
-  onTransfer?(transaction: Transaction, transfer: TransferRow): Promise<void>;
+  onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void>;
   /** Why a transfer must not be paid now; undefined if the module has nothing against it. */
-  whyNotPaid?(reader: Reader, transfer: Payable): Promise<string | undefined>;
+  whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined>;
   /** Refuses payouts of a merchant, or of all if it is undefined. Problem: `service_unavailable`. */
-  ensurePayable?(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
+  ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
   /** In the transaction that exports, signs or stores a payout. Problem: `service_unavailable`. */
-  beforePayout?(transaction: Transaction, mode: Mode, merchantId: string | undefined): Promise<void>;
+  beforePayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void>;
   /** True while the server's own keys must sign nothing. */
-  isUnsafe?(reader: Reader, mode: Mode): Promise<boolean>;
-  /** Keeps transfers from being paid until somebody releases them. */
-  hold?(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<void>;
-  /** Facts about the account that pays a merchant's transfers. One module answers. */
-  readonly payer?: WatchedPayer;
+  isUnsafe(reader: Reader, mode: Mode): Promise<boolean>;
+  /** Keeps transfers from being paid until somebody releases them. @returns false if no module can */
+  hold(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<boolean>;
+  /** Facts about the account that pays a merchant's transfers. */
+  payer(): WatchedPayer;
   /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
-  untouchedCoins?(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]>;
+  untouchedCoins(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]> | undefined;
 
-  /** In satoshis, what the addresses of a merchant's extended keys hold on the chain. @throws NodesUnavailable */
-  sumUnspent?(connected: ConnectedNetwork, of: CoinsOf, signal: AbortSignal): Promise<bigint>;
+  /** Sums what the addresses of a merchant's extended keys hold on the chain. */
+  sumUnspent(): SumUnspent | undefined;
   /** The module's books compared with a network. @throws NodesUnavailable */
-  compareWithChain?(connected: ConnectedNetwork, signal: AbortSignal): Promise<readonly LedgerCheck[]>;
+  compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<readonly LedgerCheck[]>;
   /** The wallets of extended keys compared with a network; undefined if its nodes cannot say what an address holds. @throws NodesUnavailable */
-  compareWallets?(
+  compareWallets(
     connected: ConnectedNetwork,
     signal: AbortSignal,
   ): Promise<readonly LedgerCheck[] | undefined>;
 
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
-  ensureTreasury?(treasury: string): Promise<void>;
+  ensureTreasury(treasury: string): Promise<void>;
   /** The findings of `networks check` about a network. @throws NodesUnavailable */
-  checkNetwork?(
+  checkNetwork(
     connected: ConnectedNetwork,
     merchantId: string | undefined,
     signal: AbortSignal,
   ): Promise<readonly NetworkFinding[]>;
   /** True if an address is a merchant's treasury, a contract of the module, or its key. */
-  isOwnAddress?(reader: Reader, address: string): Promise<boolean>;
+  isOwnAddress(reader: Reader, address: string): Promise<boolean>;
 
   /** Those of the addresses whose transfers the module wants read. */
-  watchedAddresses?(mode: Mode, addresses: readonly string[]): Promise<readonly string[]>;
+  watchedAddresses(mode: Mode, addresses: readonly string[]): Promise<readonly string[]>;
   /** Coins whose spending the module wants read, as `hash:index`. */
-  soughtCoins?(mode: Mode, network: string): Promise<ReadonlySet<string>>;
+  soughtCoins(mode: Mode, network: string): Promise<Iterable<string>>;
   /** A batch of blocks, in the transaction that moves the cursor, before its transfers become receipts. */
-  onBatch?(transaction: Transaction, batch: ScanBatch): Promise<void>;
+  onBatch(transaction: Transaction, batch: ScanBatch): Promise<void>;
 
   /** A payment was stored. @returns fields of its record; a module reads them later by its `paymentFields` */
-  onPayment?(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields>;
+  onPayment(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields>;
   /** Before a payment gets its address: refuses what cannot be sold any more. The payment is locked. Problem: `sold_out`. */
-  beforeLock?(transaction: Transaction, payment: PaymentRow): Promise<void>;
+  beforeLock(transaction: Transaction, payment: PaymentRow): Promise<void>;
   /** True if the module wants the events of a merchant, whose record is then read even if no webhook reports it. */
-  hears?(reader: Reader, scope: Scope): Promise<boolean>;
+  hears(reader: Reader, scope: Scope): Promise<boolean>;
   /** Something happened that webhooks report, in the transaction that changed it. */
-  onEvent?(transaction: Transaction, event: NewEvent): Promise<void>;
-  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. @returns whether it is brought to the payer */
-  onRefundLink?(transaction: Transaction, link: RefundLink): Promise<boolean>;
+  onEvent(transaction: Transaction, event: NewEvent): Promise<void>;
+  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. @returns true if the module brings it to the payer */
+  onRefundLink(transaction: Transaction, link: RefundLink): Promise<boolean>;
   /** An invoice is due soon or overdue: once for each, in the transaction that notes it. */
-  onInvoiceDue?(transaction: Transaction, invoice: OpenInvoice): Promise<void>;
-  /** An invoice as it is now; undefined once it is paid or off. One module answers. */
-  openInvoice?(reader: Reader, id: string): Promise<OpenInvoice | undefined>;
+  onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void>;
+  /** An invoice as it is now; undefined once it is paid or off. */
+  openInvoice(reader: Reader, id: string): Promise<OpenInvoice | undefined>;
   /** A payment's status has changed. The payment is locked. */
-  onPaymentStatus?(transaction: Transaction, payment: ChangedPayment): Promise<void>;
+  onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void>;
   /** Units of a payment's coins that do not count as received, because they are refunded. */
-  factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
+  factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
   /** Those who can sign in for a merchant. */
-  staffOf?(reader: Reader, merchantId: string): Promise<readonly Colleague[]>;
-  /** The first page for the staff: waiting things, and sales. One module answers. */
-  overview?(scope: Scope): Promise<Overview>;
+  staffOf(reader: Reader, merchantId: string): Promise<readonly Colleague[]>;
+  /** The first page for the staff: waiting things, and sales. */
+  overview(scope: Scope): Promise<Overview | undefined>;
   /** Something is wrong, in the transaction that stores it. It may be called often for the same. */
-  onTrouble?(transaction: Transaction, trouble: Trouble): Promise<void>;
+  onTrouble(transaction: Transaction, trouble: Trouble): Promise<void>;
   /** The audit log has a new entry, in its transaction. */
-  onAudited?(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
+  onAudited(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
   /** The e-mail addresses of people who can sign in, by id, among those with these ids. */
-  emailsOf?(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  emailsOf(reader: Reader, ids: readonly string[]): Promise<Iterable<readonly [id: string, email: string]>>;
   /** The console's address; undefined if it is off. */
-  consoleUrl?(): string | undefined;
+  consoleUrl(): string | undefined;
   /** Invites the first owner of a shop. @returns a link to sign in with; undefined if the console is off, or somebody has signed in */
-  ownerLink?(transaction: Transaction, merchantId: string, actor: AuditActor): Promise<string | undefined>;
+  ownerLink(transaction: Transaction, merchantId: string, actor: AuditActor): Promise<string | undefined>;
   /** The page that explains an error code. */
-  docsUrl?(code: string): string;
+  docsUrl(code: string): string | undefined;
   /** A record that pages for the shop's staff show has changed, and is committed. */
-  onChange?(): void;
+  onChange(): void;
   /** Work that waits for the shop's staff. Counts of 0 are left out. */
-  attention?(scope: Scope): Promise<readonly Attention[]>;
+  attention(scope: Scope): Promise<readonly Attention[]>;
   /** Steps that a shop takes before it goes live, and whether they are done. */
-  goLiveSteps?(scope: Scope): Promise<readonly DoneStep[]>;
+  goLiveSteps(scope: Scope): Promise<readonly DoneStep[]>;
   /** A test clock was moved. */
-  onClockMoved?(signal: AbortSignal): Promise<void>;
+  onClockMoved(signal: AbortSignal): Promise<void>;
   /**
    * In the transaction that erases the payer of these payments: erases what only the module can find. Problem: `invalid_state`.
    * @returns addresses of the payer, which are erased elsewhere too
    */
-  onErased?(transaction: Transaction, paymentIds: readonly string[]): Promise<readonly string[]>;
+  onErased(transaction: Transaction, paymentIds: readonly string[]): Promise<readonly string[]>;
   /** True while something about payments must end before their payer can be erased, such as a refund. */
-  isUnfinished?(reader: Reader, paymentIds: readonly string[]): Promise<boolean>;
+  isUnfinished(reader: Reader, paymentIds: readonly string[]): Promise<boolean>;
   /** In the transaction that wipes a merchant's test data, after all of it is gone. */
-  onWiped?(transaction: Transaction, merchantId: string): Promise<void>;
-  /** The module's part of `chains status`. */
-  chainStatus?(): Promise<StatusPart>;
+  onWiped(transaction: Transaction, merchantId: string): Promise<void>;
+  /** The module's parts of `chains status`. */
+  chainStatus(): Promise<readonly StatusPart[]>;
 }
+
+/** Answers of a module. */
+export type Answers = Partial<Questions>;
 
 export type PaymentRow = Omit<ChangedPayment, 'status' | 'cancelledBy'>;
 
-export type Hooks = ReturnType<typeof createHooks>;
+type Question = keyof Questions;
 
-type Answering<Question extends keyof Answers> = Answers & Required<Pick<Answers, Question>>;
+/** The kinds of questions that have such an answer. */
+type KindOf<Reply> =
+  | 'one'
+  | ((() => void) extends () => Reply ? 'tell' : never)
+  | (Reply extends Promise<void> ? 'each' : never)
+  | (Reply extends Promise<boolean> ? 'any' : never)
+  | (Reply extends Promise<string | undefined> ? 'refusal' : never)
+  | (Reply extends Promise<Iterable<unknown>> ? 'list' : never);
 
-export function createHooks() {
-  const all: Answers[] = [];
-  const byQuestion = new Map<keyof Answers, readonly Answers[]>();
+/** `ways` says what each kind does. */
+const kinds = {
+  isOffered: 'one',
+  addressEpoch: 'one',
+  onAddressesReserved: 'tell',
+  beforeSettle: 'each',
+  beforeFail: 'each',
+  beforeTransfers: 'each',
+  onTransfer: 'each',
+  whyNotPaid: 'refusal',
+  ensurePayable: 'each',
+  beforePayout: 'each',
+  isUnsafe: 'any',
+  hold: 'one',
+  payer: 'one',
+  untouchedCoins: 'one',
+  sumUnspent: 'one',
+  compareWithChain: 'list',
+  compareWallets: 'one',
+  ensureTreasury: 'one',
+  checkNetwork: 'list',
+  isOwnAddress: 'any',
+  watchedAddresses: 'list',
+  soughtCoins: 'list',
+  onBatch: 'each',
+  onPayment: 'one',
+  beforeLock: 'each',
+  hears: 'any',
+  onEvent: 'each',
+  onRefundLink: 'any',
+  onInvoiceDue: 'each',
+  openInvoice: 'one',
+  onPaymentStatus: 'each',
+  factsOf: 'one',
+  staffOf: 'list',
+  overview: 'one',
+  onTrouble: 'each',
+  onAudited: 'each',
+  emailsOf: 'list',
+  consoleUrl: 'one',
+  ownerLink: 'one',
+  docsUrl: 'one',
+  onChange: 'tell',
+  attention: 'list',
+  goLiveSteps: 'list',
+  onClockMoved: 'each',
+  onErased: 'list',
+  isUnfinished: 'any',
+  onWiped: 'each',
+  chainStatus: 'list',
+} as const satisfies { readonly [Q in Question]: KindOf<ReturnType<Questions[Q]>> };
 
-  /** Those that answer, in their order. Payers' requests ask questions that few modules answer, some of them for each currency. */
-  function answering<Question extends keyof Answers>(question: Question): readonly Answering<Question>[] {
-    let found = byQuestion.get(question);
-    if (!found) byQuestion.set(question, (found = all.filter((one) => one[question] !== undefined)));
-    // The cast is safe: only those that answer are kept.
-    return found as readonly Answering<Question>[];
-  }
+type Kind = (typeof kinds)[Question];
+type AnsweredByOne = { [Q in Question]: (typeof kinds)[Q] extends 'one' ? Q : never }[Question];
 
-  return {
-    register(answers: Answers): void {
-      all.push(answers);
-      byQuestion.clear();
+const nothing = () => Promise.resolve(undefined);
+
+/** Answers where no module has one: what only a module can do safely is refused. */
+const unanswered: Pick<Questions, AnsweredByOne> = {
+  // Without a module that sweeps them, nothing would ever leave the addresses of a treasury.
+  isOffered: (_network, { forwarder }) => !forwarder,
+  ensureTreasury: () => Promise.reject(invalidField('treasury', 'This server sweeps no treasuries')),
+  hold: () => Promise.resolve(false),
+  addressEpoch: () => Promise.resolve(0),
+  factsOf: () => Promise.resolve(0n),
+  onPayment: () => Promise.resolve({}),
+  payer: () => unwatchedPayer,
+  untouchedCoins: () => undefined,
+  sumUnspent: () => undefined,
+  compareWallets: nothing,
+  openInvoice: nothing,
+  overview: nothing,
+  ownerLink: nothing,
+  consoleUrl: () => undefined,
+  docsUrl: () => undefined,
+};
+
+type Ask<Q extends Question> = (typeof kinds)[Q] extends 'list' ? AskForAll<Questions[Q]> : Questions[Q];
+type AskForAll<Answer> = Answer extends (...asked: infer Asked) => Promise<Iterable<infer Item>>
+  ? (...asked: Asked) => Promise<Item[]>
+  : never;
+
+export type Hooks = { readonly [Q in Question]: Ask<Q> } & {
+  /** @throws if another module has answered a question that one module answers */
+  register(module: string, answers: Answers): void;
+};
+
+type Answer = (...asked: never[]) => unknown;
+interface Given {
+  readonly module: string;
+  readonly answer: Answer;
+}
+
+/** Asks the modules that have answered. */
+const ways: Readonly<Record<Kind, (given: readonly Given[], unanswered: Answer | undefined) => Answer>> = {
+  /** All are told, at once. */
+  tell:
+    (given) =>
+    (...asked) => {
+      for (const { answer } of given) answer(...asked);
     },
-
-    // The first refusal counts.
-    async beforeSettle(reader: Reader, transfer: TransferRow): Promise<void> {
-      for (const one of answering('beforeSettle')) await one.beforeSettle(reader, transfer);
+  /** All act, one after the other. The first error refuses. */
+  each:
+    (given) =>
+    async (...asked) => {
+      for (const { answer } of given) await answer(...asked);
     },
-    async beforeFail(reader: Reader, transfer: TransferRow): Promise<void> {
-      for (const one of answering('beforeFail')) await one.beforeFail(reader, transfer);
+  /** The first yes counts. */
+  any:
+    (given) =>
+    async (...asked) => {
+      for (const { answer } of given) if (await answer(...asked)) return true;
+      return false;
     },
-    async beforeLock(transaction: Transaction, payment: PaymentRow): Promise<void> {
-      for (const one of answering('beforeLock')) await one.beforeLock(transaction, payment);
-    },
-    async whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined> {
-      for (const one of answering('whyNotPaid')) {
-        const reason = await one.whyNotPaid(reader, transfer);
+  /** The first reason counts. */
+  refusal:
+    (given) =>
+    async (...asked) => {
+      for (const { answer } of given) {
+        const reason = await answer(...asked);
         if (reason !== undefined) return reason;
       }
       return undefined;
     },
-    async ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void> {
-      for (const one of answering('ensurePayable')) await one.ensurePayable(reader, mode, merchantId);
+  /** All count, in one list. */
+  list:
+    (given) =>
+    async (...asked) => {
+      const found: unknown[] = [];
+      // The cast is safe: `kinds` allows no other answers.
+      for (const { answer } of given) found.push(...((await answer(...asked)) as Iterable<unknown>));
+      return found;
     },
-    async beforePayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void> {
-      for (const one of answering('beforePayout')) await one.beforePayout(transaction, mode, merchantId);
-    },
-    async isUnsafe(reader: Reader, mode: Mode): Promise<boolean> {
-      for (const one of answering('isUnsafe')) if (await one.isUnsafe(reader, mode)) return true;
-      return false;
-    },
-    async isOwnAddress(reader: Reader, address: string): Promise<boolean> {
-      for (const one of answering('isOwnAddress')) if (await one.isOwnAddress(reader, address)) return true;
-      return false;
-    },
+  /** One module answers. */
+  one:
+    (given, unanswered) =>
+    (...asked) =>
+      (given[0]?.answer ?? unanswered)?.(...asked),
+};
 
-    async ensureTreasury(treasury: string): Promise<void> {
-      const checks = answering('ensureTreasury');
-      if (checks.length === 0) throw invalidField('treasury', 'This server sweeps no treasuries');
-      for (const one of checks) await one.ensureTreasury(treasury);
-    },
-    /** Without a module that sweeps them, nothing would ever leave the addresses of a treasury. */
-    isOffered(...asked: Parameters<AddressHooks['isOffered']>): boolean {
-      const answers = answering('isOffered');
-      const [, { forwarder }] = asked;
-      return (!forwarder || answers.length > 0) && answers.every((one) => one.isOffered(...asked));
-    },
-
-    // The first answer counts.
-    consoleUrl: (): string | undefined => answering('consoleUrl')[0]?.consoleUrl(),
-    ownerLink: async (
-      transaction: Transaction,
-      merchantId: string,
-      actor: AuditActor,
-    ): Promise<string | undefined> => answering('ownerLink')[0]?.ownerLink(transaction, merchantId, actor),
-    docsUrl: (code: string): string | undefined => answering('docsUrl')[0]?.docsUrl(code),
-    openInvoice: async (reader: Reader, id: string): Promise<OpenInvoice | undefined> =>
-      answering('openInvoice')[0]?.openInvoice(reader, id),
-    overview: async (scope: Scope): Promise<Overview | undefined> =>
-      answering('overview')[0]?.overview(scope),
-    payer: (): WatchedPayer => answering('payer')[0]?.payer ?? unwatchedPayer,
-    sumUnspent: (): Answers['sumUnspent'] => answering('sumUnspent')[0]?.sumUnspent,
-
-    // All answers count.
-    async *untouchedCoins(reader: Reader, of: CoinsOf): AsyncGenerator<readonly string[]> {
-      for (const one of answering('untouchedCoins')) yield* one.untouchedCoins(reader, of);
-    },
-    async addressEpoch(reader: Reader, scope: Scope, sourceId: string): Promise<number> {
-      let epoch = 0;
-      for (const one of answering('addressEpoch')) epoch += await one.addressEpoch(reader, scope, sourceId);
-      return epoch;
-    },
-    async watchedAddresses(mode: Mode, addresses: readonly string[]): Promise<string[]> {
-      const found = [];
-      for (const one of answering('watchedAddresses'))
-        found.push(...(await one.watchedAddresses(mode, addresses)));
-      return found;
-    },
-    async soughtCoins(mode: Mode, network: string): Promise<ReadonlySet<string>> {
-      const found = new Set<string>();
-      for (const one of answering('soughtCoins'))
-        for (const coin of await one.soughtCoins(mode, network)) found.add(coin);
-      return found;
-    },
-    async onPayment(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields> {
-      let fields: ModuleFields = {};
-      for (const one of answering('onPayment'))
-        fields = { ...fields, ...(await one.onPayment(transaction, payment)) };
-      return fields;
-    },
-    async factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint> {
-      let returned = 0n;
-      for (const one of answering('factsOf')) returned += await one.factsOf(transaction, payment);
-      return returned;
-    },
-    async onErased(transaction: Transaction, paymentIds: readonly string[]): Promise<string[]> {
-      const addresses = [];
-      for (const one of answering('onErased'))
-        addresses.push(...(await one.onErased(transaction, paymentIds)));
-      return addresses;
-    },
-    async isUnfinished(reader: Reader, paymentIds: readonly string[]): Promise<boolean> {
-      for (const one of answering('isUnfinished'))
-        if (await one.isUnfinished(reader, paymentIds)) return true;
-      return false;
-    },
-    async emailsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const found = new Map<string, string>();
-      for (const one of answering('emailsOf'))
-        for (const [id, email] of await one.emailsOf(reader, ids)) found.set(id, email);
-      return found;
-    },
-    async staffOf(reader: Reader, merchantId: string): Promise<Colleague[]> {
-      const found = [];
-      for (const one of answering('staffOf')) found.push(...(await one.staffOf(reader, merchantId)));
-      return found;
-    },
-    async attention(scope: Scope): Promise<Attention[]> {
-      const found = [];
-      for (const one of answering('attention')) found.push(...(await one.attention(scope)));
-      return found;
-    },
-    async goLiveSteps(scope: Scope): Promise<DoneStep[]> {
-      const found = [];
-      for (const one of answering('goLiveSteps')) found.push(...(await one.goLiveSteps(scope)));
-      return found;
-    },
-    async compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<LedgerCheck[]> {
-      const found = [];
-      for (const one of answering('compareWithChain'))
-        found.push(...(await one.compareWithChain(connected, signal)));
-      return found;
-    },
-    async compareWallets(
-      connected: ConnectedNetwork,
-      signal: AbortSignal,
-    ): Promise<LedgerCheck[] | undefined> {
-      let found: LedgerCheck[] | undefined;
-      for (const one of answering('compareWallets')) {
-        const checks = await one.compareWallets(connected, signal);
-        if (checks) found = [...(found ?? []), ...checks];
+export function createHooks(): Hooks {
+  const fallbacks: Answers = unanswered;
+  // The cast is safe: the table has no other keys.
+  const questions = (Object.keys(kinds) as Question[]).map((question) => ({ question, given: [] as Given[] }));
+  const asking = questions.map(({ question, given }) => [
+    question,
+    ways[kinds[question]](given, fallbacks[question]),
+  ] as const);
+  return {
+    // The cast is safe: `kinds` is checked against the types of the answers.
+    ...(Object.fromEntries(asking) as Hooks),
+    register(module, answers) {
+      for (const { question, given } of questions) {
+        const answer = answers[question];
+        if (!answer) continue;
+        given.push({ module, answer });
+        if (kinds[question] === 'one') theOnly(`the answer to "${question}"`, given);
       }
-      return found;
-    },
-    async checkNetwork(
-      connected: ConnectedNetwork,
-      merchantId: string | undefined,
-      signal: AbortSignal,
-    ): Promise<NetworkFinding[]> {
-      const found = [];
-      for (const one of answering('checkNetwork'))
-        found.push(...(await one.checkNetwork(connected, merchantId, signal)));
-      return found;
-    },
-    async chainStatus(): Promise<StatusPart[]> {
-      const found = [];
-      for (const one of answering('chainStatus')) found.push(await one.chainStatus());
-      return found;
-    },
-
-    // Each acts.
-    onChange: (): void => {
-      for (const one of answering('onChange')) one.onChange();
-    },
-    async beforeTransfers(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void> {
-      for (const one of answering('beforeTransfers')) await one.beforeTransfers(transaction, transfers);
-    },
-    async onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
-      for (const one of answering('onTransfer')) await one.onTransfer(transaction, transfer);
-    },
-    /** @returns false if no module can */
-    async hold(
-      transaction: Transaction,
-      transfers: readonly TransferRow[],
-      actor: AuditActor,
-    ): Promise<boolean> {
-      const answers = answering('hold');
-      for (const one of answers) await one.hold(transaction, transfers, actor);
-      return answers.length > 0;
-    },
-    onAddressesReserved: (...reserved: Parameters<AddressHooks['onAddressesReserved']>): void => {
-      for (const one of answering('onAddressesReserved')) one.onAddressesReserved(...reserved);
-    },
-    async onBatch(transaction: Transaction, batch: ScanBatch): Promise<void> {
-      for (const one of answering('onBatch')) await one.onBatch(transaction, batch);
-    },
-    async hears(reader: Reader, scope: Scope): Promise<boolean> {
-      for (const one of answering('hears')) if (await one.hears(reader, scope)) return true;
-      return false;
-    },
-    async onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
-      for (const one of answering('onEvent')) await one.onEvent(transaction, event);
-    },
-    async onRefundLink(transaction: Transaction, link: RefundLink): Promise<boolean> {
-      let isBrought = false;
-      for (const one of answering('onRefundLink'))
-        if (await one.onRefundLink(transaction, link)) isBrought = true;
-      return isBrought;
-    },
-    async onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void> {
-      for (const one of answering('onInvoiceDue')) await one.onInvoiceDue(transaction, invoice);
-    },
-    async onTrouble(transaction: Transaction, trouble: Trouble): Promise<void> {
-      for (const one of answering('onTrouble')) await one.onTrouble(transaction, trouble);
-    },
-    async onAudited(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
-      for (const one of answering('onAudited')) await one.onAudited(transaction, entry);
-    },
-    async onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void> {
-      for (const one of answering('onPaymentStatus')) await one.onPaymentStatus(transaction, payment);
-    },
-    async onClockMoved(signal: AbortSignal): Promise<void> {
-      for (const one of answering('onClockMoved')) await one.onClockMoved(signal);
-    },
-    async onWiped(transaction: Transaction, merchantId: string): Promise<void> {
-      for (const one of answering('onWiped')) await one.onWiped(transaction, merchantId);
     },
   };
 }

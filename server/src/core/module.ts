@@ -10,6 +10,7 @@ import type { QueryParts } from './db/query-parts.js';
 import type { Tables } from './db/table.js';
 import type { Resource } from './reference/resources.js';
 import type { Feature } from './shared/feature.js';
+import { theOnly } from './shared/the-only.js';
 import type { Pages, Start } from './site/pages.js';
 import type { EventTypes } from './webhooks/event-types.js';
 import type { Core } from './core.js';
@@ -87,6 +88,13 @@ export interface ModuleOf<Rules> extends Module {
   rules(core: Pick<Core, 'hooks'>): Rules;
 }
 
+/** Connects the networks of the configuration. @throws if two modules do */
+export const connectOf = (modules: readonly Pick<Module, 'name' | 'connect'>[]): ConnectNetworks | undefined =>
+  theOnly(
+    'a "connect"',
+    modules.flatMap(({ name, connect }) => (connect ? [{ module: name, connect }] : [])),
+  )?.connect;
+
 const none = {};
 
 export function defineModule<
@@ -131,7 +139,7 @@ export function defineModule<
       const parts = await declaration.create(core);
       made.set(core.hooks, parts);
       const { handlers, consoleHandlers, answers } = parts;
-      if (answers) core.hooks.register(answers);
+      if (answers) core.hooks.register(name, answers);
       return {
         parts,
         handlers: contract && handlers ? named(contract, handlers) : {},

@@ -73,7 +73,10 @@ const { columns } = tables.audit_log;
 export type AuditLog = ReturnType<typeof createAuditLog>;
 
 /** The e-mail addresses of people, by id, as far as they are not in the log's own table. */
-type FindEmails = (reader: Reader, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+type FindEmails = (
+  reader: Reader,
+  ids: readonly string[],
+) => Promise<Iterable<readonly [id: string, email: string]>>;
 
 /** @param onAudited called in the transaction of each entry */
 export function createAuditLog(

@@ -10,14 +10,15 @@ import type { Reader } from '../../core/db/engine.js';
 import { everyPage } from '../../core/db/pages.js';
 import { filtersBy } from '../../core/db/plans.js';
 import { sumUnits } from '../../core/db/units.js';
-import type { Answers, CoinsOf } from '../../core/hooks.js';
+import type { CoinsOf, SumUnspent } from '../../core/hooks.js';
 import { inScope } from '../../core/db/rows.js';
 
 const pageSize = 500;
 
 export interface WalletDeps {
   readonly reader: Reader;
-  readonly sumUnspent: Answers['sumUnspent'];
+  /** Undefined if no module can: networks of Bitcoin's kind are then not read. */
+  readonly sumUnspent: SumUnspent | undefined;
 }
 
 /** `books`, in units of the currency: confirmed receipts, less the transfers that were paid from the wallet. */

@@ -21,16 +21,13 @@ export const psbtPayouts = defineModule({
       answers: {
         beforeSettle: rules.ensureFree,
         untouchedCoins: rules.untouchedCoins,
-        sumUnspent: rules.sumUnspent,
+        sumUnspent: () => rules.sumUnspent,
         async chainStatus() {
           const psbts = await rules.inTrouble();
-          return {
-            lines: psbts.map(
-              ({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`,
-            ),
-            json: { psbts },
-            hasFailed: psbts.length > 0,
-          };
+          const lines = psbts.map(
+            ({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`,
+          );
+          return [{ lines, json: { psbts }, hasFailed: psbts.length > 0 }];
         },
       },
     };

@@ -32,7 +32,7 @@ export const reconciliation = defineModule({
           const of = { mode, network, currency: coin.currency };
           await forgetSpending(transaction, of, orphanedAbove, core.clock.real());
         },
-        chainStatus: () => balanceStatus(rules),
+        chainStatus: async () => [await balanceStatus(rules)],
       },
     };
   },

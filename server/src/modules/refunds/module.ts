@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { refundClaims, refunds as endpoints } from 'crypto-checkout/contract';
 import type { Core } from '../../core/core.js';
-import type { Answers } from '../../core/hooks.js';
+import type { Questions } from '../../core/hooks.js';
 import { defineModule } from '../../core/module.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
 import { createCheckAddress } from './address-rules.js';
@@ -82,7 +82,7 @@ const noRows = { page: 1, skip: 0 };
 
 /** Counted by the list that shows them. */
 const attentionOf =
-  ({ list }: Refunds): NonNullable<Answers['attention']> =>
+  ({ list }: Refunds): Questions['attention'] =>
   async (scope) => {
     const count = async (status: 'awaiting_approval' | 'failed') => ({
       count: (await list(scope, { ...noRows, status })).total,

@@ -12,10 +12,11 @@ import { isBitcoinLike } from '../../core/families/kinds.js';
 import { isOpen, type DepositKeys } from '../../core/addresses/deposit-keys.js';
 import type { ChainBlock, ChainTransfer } from '../../core/chains/chain.js';
 import type { ScanBatch } from '../../core/scanning/scan.js';
-import type { Reader, Transaction } from '../../core/db/engine.js';
+import type { Transaction } from '../../core/db/engine.js';
 import { afterCommit } from '../../core/db/transaction-context.js';
 import type { TransferRow } from '../../core/db/schema.js';
-import { scopeOf, type Mode, type Scope } from '../../core/shared/scope.js';
+import type { Hooks } from '../../core/hooks.js';
+import { scopeOf, type Mode } from '../../core/shared/scope.js';
 import type { RestoreDeps } from './restore.js';
 import {
   readIndexes,
@@ -29,10 +30,7 @@ import { unheldBefore } from '../../core/withdrawals/waiting-transfers.js';
 interface ChainEvidenceDeps extends Pick<RestoreDeps, 'database' | 'connected' | 'marker'> {
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
   /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT, in parts. */
-  readonly untouchedCoins: (
-    reader: Reader,
-    of: { readonly scope: Scope; readonly network: string; readonly currency: string },
-  ) => AsyncIterable<readonly string[]>;
+  readonly untouchedCoins: Hooks['untouchedCoins'];
   readonly suspect: (transaction: Transaction, found: Partial<Suspicion>) => Promise<void>;
   /**
    * Reports evidence that is no reason to stop: money at unknown addresses, and strangers' payments that match a
@@ -119,7 +117,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
       const own = coins.get(network) ?? new Map<string, string>();
       coins.set(network, own);
       const of = { scope: scopeOf(row), network, currency };
-      for await (const part of deps.untouchedCoins(database.reader, of)) {
+      for await (const part of deps.untouchedCoins(database.reader, of) ?? []) {
         for (const coin of part) own.set(coin, merchantId);
       }
     }

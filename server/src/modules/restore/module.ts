@@ -47,11 +47,9 @@ export const restore = defineModule({
         onBatch: evidence.follow,
         async chainStatus() {
           const suspicion = await rules.look();
-          return {
-            lines: suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : [],
-            json: suspicion ? { restore: suspicion } : {},
-            hasFailed: suspicion !== undefined,
-          };
+          if (!suspicion) return [];
+          const lines = [...evidenceLines(suspicion), 'See "restore confirm"'];
+          return [{ lines, json: { restore: suspicion }, hasFailed: true }];
         },
       },
     };

@@ -39,17 +39,20 @@ export const treasury = defineModule({
           return Promise.resolve(sources.length === 0 ? [] : [step]);
         },
         beforeFail: rules.payoutExports.ensureUnpaid,
-        hold: rules.payoutExports.hold,
-        payer: {
+        async hold(transaction, transfers, actor) {
+          await rules.payoutExports.hold(transaction, transfers, actor);
+          return true;
+        },
+        payer: () => ({
           ...rules.settledByHand,
           ensureUnpaidOnChain: rules.payoutExports.ensureUnpaidOnChain,
-        },
+        }),
         compareWithChain: rules.compareWithChain,
         ensureTreasury: rules.ensureUsable,
         checkNetwork: rules.check,
         isOwnAddress: rules.isOwnAccount,
         isOffered: rules.isOffered,
-        chainStatus: async () => treasuryStatus(await rules.status()),
+        chainStatus: async () => [treasuryStatus(await rules.status())],
       },
     };
   },
