@@ -25,7 +25,6 @@ it('The defaults are those of a server for trying out', () => {
     createsDatabase: undefined,
     misspelt: [],
     sandbox: undefined,
-    demo: undefined,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     networks: [],
     ratesFile: undefined,
@@ -68,10 +67,7 @@ it.each([
   [{ BOOTSTRAP_SECRET_KEY: `sk_test_${key}` }, { bootstrapSecretKey: `sk_test_${key}` }],
   [{ BLOCK_INTERVAL_MS: '0' }, { blockIntervalMs: 0 }],
   [{ SANDBOX: 'off' }, { sandbox: false }],
-  [
-    { SANDBOX: 'on', DEMO: 'off' },
-    { sandbox: true, demo: false },
-  ],
+  [{ SANDBOX: 'on' }, { sandbox: true }],
   [{ DATABASE_PREPARED_STATEMENTS: 'off' }, { hasPreparedStatements: false }],
   [{ RATE_LIMIT: 'off' }, { limits: undefined }],
   [

@@ -60,7 +60,7 @@ const onOrOff = z.pipe(
   z.transform((text) => text === 'on'),
 );
 
-function onOff(help: string) {
+export function onOff(help: string) {
   return { help, allowed: 'on or off', schema: z.optional(onOrOff) };
 }
 
@@ -122,9 +122,6 @@ const variables = {
   DATABASE_CREATE: onOff(
     'Whether a SQLite file that does not exist, or the tables in an empty PostgreSQL database, are created (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
   ),
-  MARKER_DIRECTORY: path(
-    'Folder of a small file by which the server notices that the database was restored from an older backup (default: that of the SQLite file, or ./data). Keep it out of the backup',
-  ),
   DATABASE_PREPARED_STATEMENTS: onUnlessOff(
     'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not keep track of them, such as PgBouncer before 1.21',
   ),
@@ -140,7 +137,6 @@ const variables = {
   SANDBOX: onOff(
     '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
   ),
-  DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
   DATA_KEY_FILE: path(
     'File with the keys that encrypt webhook secrets in the database, in base64, one a line: the first encrypts, all decrypt; see docs/operations.md',
   ),
@@ -301,7 +297,6 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     databaseUrl: data.DATABASE_URL,
     /** Undefined leaves it to the networks. */
     createsDatabase: data.DATABASE_CREATE,
-    markerDirectory: data.MARKER_DIRECTORY,
     hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS,
     publicUrl: data.PUBLIC_URL,
     checkoutUrl: data.CHECKOUT_URL,
@@ -309,7 +304,6 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     bootstrapSecretKey: data.BOOTSTRAP_SECRET_KEY,
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
     sandbox: data.SANDBOX,
-    demo: data.DEMO,
     // Those of both modes, in addition to the simulated ones.
     networks,
     /** Variables that are none of ours, and are written almost like one: a sentence about each. */

@@ -80,6 +80,13 @@ export interface StatusPart {
   readonly hasFailed: boolean;
 }
 
+/** A sentence of `doctor`; of a warning or a problem, with the remedy. */
+export interface Finding {
+  readonly section: string;
+  readonly kind: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+}
+
 export interface Questions extends AddressHooks {
   /** Before a transfer is ended by hand: refuses what the module is about to pay itself. Problem: `invalid_state`. */
   beforeSettle(reader: Reader, transfer: TransferRow): Promise<void>;
@@ -184,6 +191,8 @@ export interface Questions extends AddressHooks {
   isUnfinished(reader: Reader, paymentIds: readonly string[]): Promise<boolean>;
   /** In the transaction that wipes a merchant's test data, after all of it is gone. */
   onWiped(transaction: Transaction, merchantId: string): Promise<void>;
+  /** Looks for reasons why shops take no money, and changes nothing. */
+  examine(): Promise<readonly Finding[]>;
   /** The module's parts of `chains status`. */
   chainStatus(): Promise<readonly StatusPart[]>;
 }
@@ -198,7 +207,7 @@ type Question = keyof Questions;
 /** The kinds of questions that have such an answer. */
 type KindOf<Reply> =
   | 'one'
-  | ((() => void) extends () => Reply ? 'tell' : never)
+  | ((() => void) extends () => Reply ? 'notify' : never)
   | (Reply extends Promise<void> ? 'each' : never)
   | (Reply extends Promise<boolean> ? 'any' : never)
   | (Reply extends Promise<string | undefined> ? 'refusal' : never)
@@ -208,7 +217,7 @@ type KindOf<Reply> =
 const kinds = {
   isOffered: 'one',
   addressEpoch: 'one',
-  onAddressesReserved: 'tell',
+  onAddressesReserved: 'notify',
   beforeSettle: 'each',
   beforeFail: 'each',
   beforeTransfers: 'each',
@@ -246,13 +255,14 @@ const kinds = {
   consoleUrl: 'one',
   ownerLink: 'one',
   docsUrl: 'one',
-  onChange: 'tell',
+  onChange: 'notify',
   attention: 'list',
   goLiveSteps: 'list',
   onClockMoved: 'each',
   onErased: 'list',
   isUnfinished: 'any',
   onWiped: 'each',
+  examine: 'list',
   chainStatus: 'list',
 } as const satisfies { readonly [Q in Question]: KindOf<ReturnType<Questions[Q]>> };
 
@@ -282,7 +292,7 @@ const unanswered: Pick<Questions, AnsweredByOne> = {
 };
 
 type Ask<Q extends Question> = (typeof kinds)[Q] extends 'list' ? AskForAll<Questions[Q]> : Questions[Q];
-type AskForAll<Answer> = Answer extends (...asked: infer Asked) => Promise<Iterable<infer Item>>
+type AskForAll<One> = One extends (...asked: infer Asked) => Promise<Iterable<infer Item>>
   ? (...asked: Asked) => Promise<Item[]>
   : never;
 
@@ -298,9 +308,9 @@ interface Given {
 }
 
 /** Asks the modules that have answered. */
-const ways: Readonly<Record<Kind, (given: readonly Given[], unanswered: Answer | undefined) => Answer>> = {
-  /** All are told, at once. */
-  tell:
+const ways: Readonly<Record<Kind, (given: readonly Given[], fallback: Answer | undefined) => Answer>> = {
+  /** All are notified, at once. */
+  notify:
     (given) =>
     (...asked) => {
       for (const { answer } of given) answer(...asked);
@@ -337,21 +347,23 @@ const ways: Readonly<Record<Kind, (given: readonly Given[], unanswered: Answer |
       for (const { answer } of given) found.push(...((await answer(...asked)) as Iterable<unknown>));
       return found;
     },
-  /** One module answers. */
+  /** One module answers, or `unanswered` does. */
   one:
-    (given, unanswered) =>
+    (given, fallback) =>
     (...asked) =>
-      (given[0]?.answer ?? unanswered)?.(...asked),
+      (given[0]?.answer ?? fallback)?.(...asked),
 };
 
 export function createHooks(): Hooks {
   const fallbacks: Answers = unanswered;
   // The cast is safe: the table has no other keys.
-  const questions = (Object.keys(kinds) as Question[]).map((question) => ({ question, given: [] as Given[] }));
-  const asking = questions.map(({ question, given }) => [
+  const questions = (Object.keys(kinds) as Question[]).map((question) => ({
     question,
-    ways[kinds[question]](given, fallbacks[question]),
-  ] as const);
+    given: [] as Given[],
+  }));
+  const asking = questions.map(
+    ({ question, given }) => [question, ways[kinds[question]](given, fallbacks[question])] as const,
+  );
   return {
     // The cast is safe: `kinds` is checked against the types of the answers.
     ...(Object.fromEntries(asking) as Hooks),

@@ -2,27 +2,31 @@
 import { createHmac } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { ensureTestSeed } from '../../core/addresses/test-seed.js';
+import { settingsOf } from '../../core/config.js';
 import { defineModule } from '../../core/module.js';
 import type { Database } from '../../core/db/database.js';
 import { ensureSetting, writeSetting } from '../../core/db/settings.js';
 import { localHosts } from '../../core/shared/local-hosts.js';
 import { StartError } from '../../core/shared/start-error.js';
+import { demoSettings } from './settings.js';
 
 /** The shop's files, which `npm run build` makes. */
 const builtShop = fileURLToPath(new URL('../../../dist/demo', import.meta.url));
 
 export const demoShop = defineModule({
   name: 'demo-shop',
+  settings: demoSettings,
   create({ config, database, keys, sandboxReset, isSandboxOn, publicUrl, checkoutUrl, hooks }) {
+    const { DEMO: isOn } = settingsOf(config, demoSettings);
     return {
       prepare() {
-        if (config.demo !== true || isSandboxOn) return;
+        if (isOn !== true || isSandboxOn) return;
         throw new StartError('DEMO', {
           cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off',
         });
       },
       async pages({ merchantId }) {
-        if (!(config.demo ?? isSandboxOn) || merchantId === undefined) return undefined;
+        if (!(isOn ?? isSandboxOn) || merchantId === undefined) return undefined;
         const { demoShop: shop } = await import('./demo-shop.js');
         const testSeed = await ensureTestSeed(database);
         return {

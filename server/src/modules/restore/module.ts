@@ -2,21 +2,25 @@
 import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { toUnits } from 'crypto-checkout/contract';
-import type { Config } from '../../core/config.js';
+import { settingsOf } from '../../core/config.js';
 import { defineModule } from '../../core/module.js';
 import { createChainEvidence } from './chain-evidence.js';
 import { evidenceLines, restoreCommands } from './commands.js';
 import { createRestoreGuard } from './guard.js';
 import { openMarker } from './marker.js';
+import { examineMarker } from './examine-marker.js';
 import { ensureDatabaseId } from './restore-store.js';
 import { createRestore } from './restore.js';
+import { restoreSettings } from './settings.js';
 
 export const restore = defineModule({
   name: 'restore',
+  settings: restoreSettings,
   async create(core) {
     const { config, database, currencies, depositKeys, connected, hooks, clock, log } = core;
     const id = await ensureDatabaseId(database, randomUUID);
-    const marker = openMarker(markerPath(config, id), log);
+    const { MARKER_DIRECTORY: directory } = settingsOf(config, restoreSettings);
+    const marker = openMarker(markerPath(config.databaseUrl, directory, id), log);
     const guard = createRestoreGuard(marker);
     const rules = createRestore({ ...core, marker, ...hooks });
     const evidence = createChainEvidence({
@@ -33,7 +37,7 @@ export const restore = defineModule({
         goLiveSteps: ({ mode }) =>
           Promise.resolve(
             mode === 'live' && connected.some(({ network }) => network.mode === mode)
-              ? [{ code: 'marker', isDone: config.markerDirectory !== undefined && marker.isWritable() }]
+              ? [{ code: 'marker', isDone: directory !== undefined && marker.isWritable() }]
               : [],
           ),
         ensurePayable: guard.ensurePayable,
@@ -45,6 +49,7 @@ export const restore = defineModule({
         watchedAddresses: evidence.watched,
         soughtCoins: evidence.soughtCoins,
         onBatch: evidence.follow,
+        examine: () => examineMarker(directory, core),
         async chainStatus() {
           const suspicion = await rules.look();
           if (!suspicion) return [];
@@ -58,9 +63,12 @@ export const restore = defineModule({
 });
 
 /** Next to the SQLite file. A database in memory is never restored. */
-function markerPath({ databaseUrl, markerDirectory }: Config, id: string | undefined): string | undefined {
+function markerPath(
+  databaseUrl: string,
+  directory: string | undefined,
+  id: string | undefined,
+): string | undefined {
   const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
   if (id === undefined || file === ':memory:') return undefined;
-  const directory = markerDirectory ?? (file === undefined ? 'data' : dirname(file));
-  return join(directory, `checkout-marker-${id}`);
+  return join(directory ?? (file === undefined ? 'data' : dirname(file)), `checkout-marker-${id}`);
 }

@@ -1,5 +1,4 @@
 /** `doctor`: looks for everything that keeps a shop from taking money, and says what to do about it. */
-import { access, constants } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import { command } from '../../core/commands/command.js';
 import type { CommandContext } from '../../core/commands/context.js';
@@ -7,14 +6,11 @@ import { readNetworkStates } from '../../core/commands/network-states.js';
 import { readRateTroubles } from '../../core/money/rate-troubles.js';
 import { describeSkew, maxSkewMs } from '../../core/db/server-time.js';
 import { checkWritable } from '../../core/db/settings.js';
+import type { Finding as SectionFinding } from '../../core/hooks.js';
 import { readSize } from '../../core/db/size.js';
 import { errorMessage } from '../../core/shared/error-message.js';
 
-interface Finding {
-  readonly kind: 'ok' | 'warning' | 'problem';
-  /** A sentence; of a warning or a problem, with the remedy. */
-  readonly text: string;
-}
+type Finding = Omit<SectionFinding, 'section'>;
 
 const ok = (text: string): Finding => ({ kind: 'ok', text });
 const warning = (text: string): Finding => ({ kind: 'warning', text });
@@ -60,7 +56,6 @@ const looks: Readonly<Record<string, Look>> = {
         : ok('The address of payers comes from the proxy');
     return Promise.resolve([found]);
   },
-  marker: lookAtMarker,
   shops: lookAtShops,
   networks: async (context) => {
     const states = (await readNetworkStates(context)).filter(({ isConfigured }) => isConfigured);
@@ -138,31 +133,6 @@ async function lookAtServer({ config, connected, publicUrl, signal }: CommandCon
     );
   }
   return found;
-}
-
-/** A lost marker is noticed only at the restore that needed it. */
-async function lookAtMarker({ config, connected, database }: CommandContext): Promise<Finding[]> {
-  if (!connected.some(({ network }) => network.mode === 'live')) return [];
-  const directory = config.markerDirectory;
-  if (directory === undefined) {
-    return database.engine === 'sqlite'
-      ? [
-          warning(
-            'MARKER_DIRECTORY is not set: a restore of the whole disk is not noticed. Set it to another disk',
-          ),
-        ]
-      : [
-          warning(
-            'MARKER_DIRECTORY is not set: the marker is in the folder "data". Set it to a disk that stays',
-          ),
-        ];
-  }
-  try {
-    await access(directory, constants.W_OK);
-    return [ok(`The marker is in ${directory}`)];
-  } catch (error) {
-    return [problem(`MARKER_DIRECTORY cannot be written: ${errorMessage(error)}`)];
-  }
 }
 
 /** The fee, keys, webhooks and deposit keys of each shop. */
@@ -248,6 +218,11 @@ export const doctor = command({
     for (const [name, look] of Object.entries(looks)) {
       sections[name] = await look(context).catch((error: unknown) => [problem(errorMessage(error))]);
     }
+    const ofModules = await context.hooks
+      .examine()
+      .catch((error: unknown) => [{ section: 'modules', ...problem(errorMessage(error)) }]);
+    for (const { section, kind, text } of ofModules)
+      sections[section] = [...(sections[section] ?? []), { kind, text }];
     const all = Object.values(sections).flat();
     const count = (kind: Finding['kind']) => all.filter((one) => one.kind === kind).length;
     const lines = Object.entries(sections).flatMap(([name, found]) =>
