@@ -1,5 +1,5 @@
 /** Rate limits. Each process counts its own requests, so behind a load balancer the limits apply per replica. */
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { coreApi, type Endpoint } from 'crypto-checkout/contract';
 import type { Request, Response } from 'express';
 import { ipKeyGenerator, MemoryStore, rateLimit, type AugmentedRequest } from 'express-rate-limit';
 import type { Limits } from '../config.js';
@@ -25,11 +25,11 @@ export function createLimits(limits: Limits) {
       if (caller.kind === 'secret') return secret.count(request, response);
       await anyPublic.count(request, response);
       if (endpoint && endpoint.method !== 'GET') stored.check(caller);
-      if (endpoint === api.payments.checkTransfer) {
+      if (endpoint === coreApi.payments.checkTransfer) {
         await lookupByIp.count(request, response);
         await lookupByKey.count(request, response);
       }
-      if (endpoint !== api.payments.create) return;
+      if (endpoint !== coreApi.payments.create) return;
       await creationByIp.count(request, response);
       await creationByKey.count(request, response);
     },
@@ -55,7 +55,7 @@ const mostOfBody = 6000;
 
 /** About what a payer's request leaves in the database for longer than an hour, indexes included. */
 function storedBytes({ headers }: Request, endpoint: Endpoint): number {
-  if (endpoint !== api.payments.create) return 110;
+  if (endpoint !== coreApi.payments.create) return 110;
   return 3000 + Math.min(mostOfBody, Number(headers['content-length'] ?? mostOfBody));
 }
 

@@ -1,5 +1,5 @@
 /** The kinds of options and arguments: how each is written in usage and help, and how what was given is read. */
-import { api, parseDecimal, secretIn, secretWarning } from 'crypto-checkout/contract';
+import { coreApi, parseDecimal, secretIn, secretWarning } from 'crypto-checkout/contract';
 import type { Mode } from '../shared/scope.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
@@ -182,7 +182,7 @@ export const format = <const T extends string>(allowed: readonly T[], describe: 
 /** A time in epoch milliseconds, written as in the API. @param edge what a date without a time means: its first or last moment */
 export const date = (edge: 'from' | 'to', describe: string) =>
   option('DATE', describe, (given, name) => {
-    const parsed = api.transactions.list.query.safeParse({ [edge]: given });
+    const parsed = coreApi.transactions.list.query.safeParse({ [edge]: given });
     const time = parsed.data?.[edge];
     if (time !== undefined) return time;
     throw new UsageError(`${name}: ${parsed.error?.issues[0]?.message ?? 'Must be a date'}, not "${given}"`);

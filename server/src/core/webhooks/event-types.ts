@@ -1,5 +1,5 @@
 /** Descriptions and samples of the events of the core. A module has those of its own: core/module.ts. */
-import { api, type WebhookEventType } from 'crypto-checkout/contract';
+import { coreApi, type WebhookEventType } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -15,9 +15,9 @@ export type EventTypes = Readonly<Partial<Record<WebhookEventType, EventType>>>;
 /** A reference that no order has, so that a receiver that does not know `isSample` finds nothing to deliver. */
 export const sampleTxRef = 'webhook-test';
 
-const payment = (mode: Mode) => ({ ...api.transactions.verify.sample.data, txRef: sampleTxRef, mode });
-const transfer = api.transfers.retrieve.sample.data;
-const subscriber = api.subscribers.retrieve.sample.data;
+const payment = (mode: Mode) => ({ ...coreApi.transactions.verify.sample.data, txRef: sampleTxRef, mode });
+const transfer = coreApi.transfers.retrieve.sample.data;
+const subscriber = coreApi.subscribers.retrieve.sample.data;
 
 export const coreEventTypes: EventTypes = {
   'payment.success': {
@@ -45,7 +45,7 @@ export const coreEventTypes: EventTypes = {
   },
   'payment.accepted': {
     summary: 'The shop took less than was due as paid: its success is reported too',
-    sample: (mode) => ({ ...api.transactions.accept.sample.data, txRef: sampleTxRef, mode }),
+    sample: (mode) => ({ ...coreApi.transactions.accept.sample.data, txRef: sampleTxRef, mode }),
   },
   'payment.reversed': {
     summary: 'A reorganisation removed a settled transfer from the chain',
@@ -65,7 +65,7 @@ export const coreEventTypes: EventTypes = {
   },
   'wallet.transaction': {
     summary: 'A hosted wallet received a transaction',
-    sample: (mode) => ({ transaction: payment(mode), wallet: api.wallets.retrieve.sample.data }),
+    sample: (mode) => ({ transaction: payment(mode), wallet: coreApi.wallets.retrieve.sample.data }),
   },
   'transfer.success': {
     summary: 'A transfer was completed',
@@ -79,7 +79,7 @@ export const coreEventTypes: EventTypes = {
     summary: 'A subscriber was charged, and their payment is due',
     sample: (mode) => ({
       ...{ ...subscriber, cycle: 1, payment: payment(mode) },
-      url: api.payments.create.sample.data.url,
+      url: coreApi.payments.create.sample.data.url,
     }),
   },
   'subscription.ended': {
