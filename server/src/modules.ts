@@ -2,6 +2,7 @@
 import type { Module } from './core/module.js';
 import type { Variable } from './core/config.js';
 import { inOne } from './core/shared/in-one.js';
+import { coreAccess, createPermissions } from './core/shared/permissions.js';
 import { resources, type Described, type Resource } from './core/reference/resources.js';
 import { coreApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './modules/books/module.js';
@@ -44,6 +45,7 @@ export const settings = inOne<Variable>(modules.map((module) => module.settings)
 export const product: Described = {
   api: inOne<Endpoints[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
   console: inOne<Endpoints[string]>(modules.map((one) => one.consoleContract)),
+  permissions: createPermissions([coreAccess, ...modules.map(({ access }) => access)]),
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),
   eventTypes: inOne<EventType>([coreEventTypes, ...modules.map(({ eventTypes }) => eventTypes)]),
   modules: modules.map(({ name }) => name),

@@ -244,6 +244,7 @@ async function serve(
   listener.serve(
     createExpressApp({
       api: product.api,
+      permissions: product.permissions,
       handlers: app.createApiHandlers(),
       sandbox: isSandboxOn
         ? createSandboxHandlers(app.sandbox, config.limits && createBudget(config.limits.sandboxPerSecond))

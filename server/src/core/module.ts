@@ -10,6 +10,7 @@ import type { QueryParts } from './db/query-parts.js';
 import type { Tables } from './db/table.js';
 import type { Resource } from './reference/resources.js';
 import type { Feature } from './shared/feature.js';
+import type { Access, AccessTo } from './shared/permissions.js';
 import { theOnly } from './shared/the-only.js';
 import type { Pages, Start } from './site/pages.js';
 import type { EventTypes } from './webhooks/event-types.js';
@@ -37,10 +38,12 @@ export interface Parts<C extends Endpoints = Endpoints, P extends Endpoints = En
 interface Declaration<Rules extends Parts<C, P> & object, C extends Endpoints, P extends Endpoints> {
   /** The name of its folder. Its guides in `docs/`, and its sections of others, begin with `<!-- module: NAME -->`. */
   readonly name: string;
-  /** Its endpoints: routes, OpenAPI, `/v1/meta` and permissions come from them. */
+  /** Its endpoints: routes, OpenAPI and `/v1/meta` come from them. */
   readonly contract?: C;
   /** Its endpoints for the console's pages. */
   readonly consoleContract?: P;
+  /** Callers of its endpoints, where they are not the usual ones. */
+  readonly access?: AccessTo<C & P>;
   /** Titles and descriptions of its resources, for the docs. */
   readonly resources?: { readonly [Name in keyof C]: Resource };
   /** Its webhook events, for the API description and `webhooks test`. */
@@ -71,6 +74,7 @@ export interface Module {
   readonly name: string;
   readonly contract: Endpoints;
   readonly consoleContract: Endpoints;
+  readonly access: Access;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly eventTypes: EventTypes;
   readonly tables: Tables;
@@ -106,6 +110,7 @@ export function defineModule<
     name,
     contract,
     consoleContract,
+    access = {},
     resources = {},
     eventTypes = {},
     tables = {},
@@ -125,6 +130,7 @@ export function defineModule<
       name,
       contract: contract ?? none,
       consoleContract: consoleContract ?? none,
+      access,
       resources,
       eventTypes,
       tables,

@@ -5,6 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, it, vi } from 'vitest';
 import type { Sessions } from '../../src/core/api/session.js';
+import { createPermissions } from '../../src/core/shared/permissions.js';
 import type { PersonCaller } from '../../src/core/shared/scope.js';
 import { changesRoute, changeStream } from '../../src/modules/console/http/change-stream.js';
 
@@ -29,13 +30,10 @@ it('Watches for nobody who has left before it was known who it is', async () => 
     },
   } as Partial<Sessions> as Sessions;
   const handle = vi.fn(
-    changeStream(
-      { watch },
-      {
-        ...{ sessions, callerLimits: undefined, ipLimits: undefined },
-        keys: { authenticate: () => Promise.resolve(undefined) },
-      },
-    ),
+    changeStream({ watch }, createPermissions([]), {
+      ...{ sessions, callerLimits: undefined, ipLimits: undefined },
+      keys: { authenticate: () => Promise.resolve(undefined) },
+    }),
   );
   const server = createServer(express().get(changesRoute, handle)).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -17,6 +17,7 @@ import { startRequest } from '../../src/core/ops/request.js';
 import { newId } from '../../src/core/shared/ids.js';
 import type { Limits } from '../../src/core/config.js';
 import { createHooks } from '../../src/core/hooks.js';
+import { createPermissions } from '../../src/core/shared/permissions.js';
 import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { createKeys, type Keys } from '../../src/core/merchants/keys.js';
 import { createMerchants } from '../../src/core/merchants/merchants.js';
@@ -93,6 +94,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       auditLog: createAuditLog(clock, plainData, createHooks().emailsOf),
       keys,
       clock,
+      permissions: createPermissions([]),
       callerLimits: limits && createLimits(limits),
       ipLimits: limits && createIpLimits(limits),
       modes: options.modes ?? ['test', 'live'],

@@ -49,7 +49,6 @@ import { commands } from './dist/command-line/registry.js';
 import { readConfig } from './dist/core/config.js';
 import { modules, product, settings } from './dist/modules.js';
 import { startServer } from './dist/server.js';
-import { permissionsOf } from './dist/core/shared/permissions.js';
 const environment = { PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' };
 const config = readConfig(environment, settings);
 const server = await startServer(config, pino({ level: 'silent' }));
@@ -70,7 +69,7 @@ console.log(JSON.stringify({
   jobsOf: Object.fromEntries(
     modules.map((one) => [one.name, (one.rules(server.app).jobs?.() ?? []).map(({ name }) => name)]),
   ),
-  permissions: permissionsOf('owner', { ...product.api, ...product.console }),
+  permissions: product.permissions.of('owner', { ...product.api, ...product.console }),
   pages: [
     ...Object.values(server.pages).map((url) => new URL(url).pathname.slice(1)),
     ...new Set([...menu.matchAll(/<a href="(docs.[^"#]+)"/g)].map(([, path]) => path)),

@@ -12,12 +12,13 @@ import { createOperation, type RunOperation, type OperationDeps } from './operat
 import { setLabel, setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
 import { createPathTree, type PathEntry } from './path-tree.js';
-import { mayCall } from '../shared/permissions.js';
+import type { Permissions } from '../shared/permissions.js';
 import { proofMs, type Caller, type KeyScope, type Mode } from '../shared/scope.js';
 
 export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate' | 'isKnownSecret'>;
   readonly clock: Clock;
+  readonly permissions: Pick<Permissions, 'mayCall'>;
   /** Undefined if rate limits are off. */
   readonly callerLimits: CallerLimits | undefined;
   /** Undefined if rate limits are off. */
@@ -43,7 +44,7 @@ interface Mounted {
  * about which paths exist. The few endpoints that need no key read none.
  */
 export function mount(table: Endpoints, handlers: NamedHandlers, options: MountOptions): RequestHandler {
-  const { clock, callerLimits, ipLimits, modes, sessions, isForPeople } = options;
+  const { clock, permissions, callerLimits, ipLimits, modes, sessions, isForPeople } = options;
   const find = createPathTree(mountedEndpoints(table, handlers, options));
 
   return async (request, response) => {
@@ -93,7 +94,7 @@ export function mount(table: Endpoints, handlers: NamedHandlers, options: MountO
       );
     }
 
-    checkPermission(caller, mounted, clock.real());
+    checkPermission(permissions, caller, mounted, clock.real());
 
     const identify = async () => {
       const now = await authenticate(options, request, response);
@@ -124,7 +125,12 @@ const reachOf: Readonly<Record<KeyScope, string>> = {
  * Refuses what a restricted key or a person's role may not call, and what a person must sign in for again. Problems:
  * `secret_key_required`, `role_not_allowed`, `step_up_required`.
  */
-function checkPermission(caller: Caller, { resource, verb, endpoint }: Mounted, now: number): void {
+function checkPermission(
+  { mayCall }: MountOptions['permissions'],
+  caller: Caller,
+  { resource, verb, endpoint }: Mounted,
+  now: number,
+): void {
   const { person } = caller;
   if (!person) {
     const { keyScope } = caller;

@@ -1,6 +1,7 @@
 /** The title and description of each API resource, for the docs. */
 import { sandbox, type CoreApi, type Endpoints } from 'crypto-checkout/contract';
 import type { Variables } from '../config.js';
+import type { Permissions } from '../shared/permissions.js';
 import type { EventTypes } from '../webhooks/event-types.js';
 import texts from './texts.json' with { type: 'json' };
 
@@ -20,6 +21,8 @@ export interface Described {
   readonly api: Endpoints;
   /** The console's, which no docs describe. */
   readonly console: Endpoints;
+  /** Their callers. */
+  readonly permissions: Permissions;
   readonly resources: Readonly<Record<string, Resource>>;
   /** The webhook events that it sends. */
   readonly eventTypes: EventTypes;

@@ -18,7 +18,7 @@ import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
 import { sandboxEndpoints } from '../../core/sandbox/endpoints.js';
 import { isoTime } from '../../core/shared/clock.js';
-import { mayCall } from '../../core/shared/permissions.js';
+import type { Permissions } from '../../core/shared/permissions.js';
 import type { Mode } from '../../core/shared/scope.js';
 import { createAccountHandlers } from './account-handlers.js';
 import { createBankPayoutHandlers } from './bank-payout-handlers.js';
@@ -59,6 +59,9 @@ declare module '../../core/merchants/audit-log.js' {
 /** The files of the pages, which `npm run build` makes. */
 const builtPages = fileURLToPath(new URL('../../../dist/console', import.meta.url));
 
+/** The resources that every signed-in person needs. */
+const everyone = { support: 'all', accountant: 'all' } as const;
+
 export const consoleModule = defineModule({
   name: 'console',
   contract: { home },
@@ -77,6 +80,17 @@ export const consoleModule = defineModule({
     bankPayouts: bankPayoutsApi,
     relations: relationsApi,
   },
+  access: {
+    ...{ session: everyone, sessions: everyone, passkeys: everyone },
+    team: { manager: 'read', accountant: [] },
+    teamSessions: { manager: [], accountant: [] },
+    goLive: { accountant: [] },
+    refundLimits: { manager: [] },
+    cases: { support: 'all' },
+    home: { support: 'read' },
+    counter: { support: 'read' },
+    relations: { support: 'read' },
+  },
   settings: consoleSettings,
   tables: { ...peopleTables, ...caseTables, ...bankPayoutTables },
   queries: caseParts,
@@ -84,11 +98,17 @@ export const consoleModule = defineModule({
     const { config, clock, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } =
       core;
     const { CONSOLE: isOn } = settingsOf(config, consoleSettings);
+    const { permissions } = described;
     const url = consoleUrl(publicUrl);
     const people = createPeople({
       ...core,
       consoleUrl: url,
-      api: { ...described.api, ...described.console, ...sandboxEndpoints(isSandboxOn) },
+      permissionsOf: (role) =>
+        permissions.shortOf(role, {
+          ...described.api,
+          ...described.console,
+          ...sandboxEndpoints(isSandboxOn),
+        }),
     });
     const { sessions } = people;
     const home = homeOf(core);
@@ -114,7 +134,7 @@ export const consoleModule = defineModule({
               sessions: cookies,
               path: '/console',
               streams: changesRoute,
-              stream: (options) => changeStream(changes, options),
+              stream: (options) => changeStream(changes, permissions, options),
             }
           : undefined,
       async pages({ merchantId }) {
@@ -132,7 +152,9 @@ export const consoleModule = defineModule({
             const at = isoTime(clock.now({ merchantId, mode: 'test' }));
             const [session, seen] = await Promise.all([
               people.viewSession(signedIn),
-              watchedIn(shown, person.role, ({ mode, id }) => changes.markOf({ merchantId, mode }, id)),
+              watchedIn(permissions, shown, person.role, ({ mode, id }) =>
+                changes.markOf({ merchantId, mode }, id),
+              ),
             ]);
             return { session, at, seen };
           }),
@@ -161,6 +183,7 @@ export const consoleModule = defineModule({
 
 /** The mark of the payment whose page is shown to a role that may see it. */
 async function watchedIn(
+  { mayCall }: Permissions,
   { mode, page, id }: ShownPage,
   role: Role,
   markOf: (payment: { readonly mode: Mode; readonly id: string }) => Promise<string | undefined>,

@@ -1,5 +1,5 @@
 /** Passkeys: how a person adds one, and signs in with it. */
-import type { Endpoints } from 'crypto-checkout/contract';
+import type { Role } from 'crypto-checkout/contract';
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -25,8 +25,8 @@ type Json = Record<string, unknown>;
 export interface PasskeysDeps extends SessionsDeps {
   readonly merchants: Pick<Merchants, 'retrieve'>;
   readonly consoleUrl: string;
-  /** The endpoints that roles may call. */
-  readonly api: Endpoints;
+  /** All that a role may call. */
+  readonly permissionsOf: (role: Role) => string[];
 }
 
 /** The library, loaded when somebody uses a passkey: it takes 25 MB of memory. */

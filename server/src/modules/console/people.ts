@@ -4,7 +4,6 @@ import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { AuditActor } from '../../core/merchants/audit-log.js';
 import { isoTime } from '../../core/shared/clock.js';
 import { invalidState, notFound, orNotFound, Problem } from '../../core/shared/problem.js';
-import { shortPermissionsOf } from '../../core/shared/permissions.js';
 import { proofMs, type PersonCaller, type Visitor } from '../../core/shared/scope.js';
 import { retention, spellPeriod } from '../../core/shared/retention.js';
 import { newToken, tokenDigest } from '../../core/shared/token.js';
@@ -93,7 +92,7 @@ export function createPeople(deps: PasskeysDeps) {
       id: sessionId,
       person: { id, email },
       role,
-      permissions: shortPermissionsOf(role, deps.api),
+      permissions: deps.permissionsOf(role),
       merchant: { id: merchantId, name, timeZone },
       modes,
       provedUntil: isoTime(provedAt + proofMs),

@@ -13,6 +13,7 @@ const hourMs = 60 * minuteMs;
 export const mail = defineModule({
   name: 'mail',
   consoleContract: mailApi,
+  access: { ownMail: { support: 'all', accountant: 'all' }, receiptMail: { support: 'all' } },
   settings: mailSettings,
   tables: mailTables,
   create(core) {

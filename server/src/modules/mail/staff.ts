@@ -5,7 +5,6 @@ import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { Colleague, Trouble } from '../../core/hooks.js';
 import type { AuditActor, NewAuditEntry } from '../../core/merchants/audit-log.js';
 import { money, price } from '../../core/money/shown.js';
-import { permissionsOf } from '../../core/shared/permissions.js';
 import { invalidField, notFound } from '../../core/shared/problem.js';
 import { modes, scopeOf, type Scope } from '../../core/shared/scope.js';
 import { addDays, dayOf } from '../../core/merchants/time-zone.js';
@@ -48,7 +47,7 @@ export function createStaffMail(core: Core, store: MailStore, rowOf: (scope: Sco
   function maySee(role: Role, kind: StaffMailKind): boolean {
     let known = rights.get(role);
     if (!known) {
-      known = new Set(permissionsOf(role, { ...described.api, ...described.console }));
+      known = new Set(described.permissions.of(role, { ...described.api, ...described.console }));
       rights.set(role, known);
     }
     return known.has(shownBy[kind]);

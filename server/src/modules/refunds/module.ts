@@ -21,6 +21,13 @@ const claimScript = fileURLToPath(new URL('../../../dist/claim/claim.js', import
 export const refunds = defineModule({
   name: 'refunds',
   contract: { refunds: endpoints, refundClaims },
+  access: {
+    refunds: {
+      refunds: 'all',
+      // Someone else approves the refunds that support makes.
+      support: ['quote', 'list', 'retrieve', 'create', 'cancel', 'link'],
+    },
+  },
   resources: {
     refunds: {
       title: 'Refunds',

@@ -16,6 +16,12 @@ export const treasury = defineModule({
   name: 'treasury',
   requires: ['networks'],
   consoleContract: { payoutExports, sweeps },
+  access: {
+    payoutExports: {
+      // Only an owner releases, without proof, transfers that a wallet may still send.
+      manager: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
+    },
+  },
   settings: treasurySettings,
   tables: treasuryTables,
   queries: treasuryParts,

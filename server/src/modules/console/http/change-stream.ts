@@ -6,7 +6,7 @@ import { api, changesPath, type Endpoint } from 'crypto-checkout/contract';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Changes } from '../changes.js';
 import { setLabel } from '../../../core/ops/request.js';
-import { mayCall } from '../../../core/shared/permissions.js';
+import type { Permissions } from '../../../core/shared/permissions.js';
 import { Problem } from '../../../core/shared/problem.js';
 import { authenticate } from '../../../core/api/authenticate.js';
 import type { StreamOptions } from '../../../core/api/express-app.js';
@@ -22,7 +22,11 @@ const mostUnread = 65_536;
 const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Serves the stream to signed-in people: of the payment in `?payment=`, or otherwise of the home page. */
-export function changeStream(changes: Pick<Changes, 'watch'>, options: StreamOptions): RequestHandler {
+export function changeStream(
+  changes: Pick<Changes, 'watch'>,
+  { mayCall }: Permissions,
+  options: StreamOptions,
+): RequestHandler {
   const { callerLimits, ipLimits } = options;
   return async (request, response) => {
     const caller = await authenticate({ ...options, isForPeople: true }, request, response).catch(
