@@ -10,7 +10,7 @@ import { inOne } from './core/shared/in-one.js';
 export type { Overrides };
 
 export interface App extends Core {
-  /** The parts of the modules, which run next to the core. */
+  /** What a server runs: the parts of the core, and then those of the modules. */
   readonly parts: readonly Running[];
   /** Of all endpoints below `/v1`. */
   createApiHandlers(): NamedHandlers;
@@ -26,7 +26,7 @@ export async function createApp(options: Omit<CoreOptions, 'described' | 'connec
   for (const module of modules) made.push(await module.create(core));
   return {
     ...core,
-    parts: made.map(({ parts }) => parts),
+    parts: [...core.parts, ...made.map(({ parts }) => parts)],
     createApiHandlers: () =>
       inOne([
         named(coreApi, core.createHandlers(endpoints, createFindEndpoints(product.api))),

@@ -1,9 +1,7 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createExpressApp } from './core/api/express-app.js';
-import { createIdempotency } from './core/api/idempotency.js';
 import { createIpLimits, createLimits } from './core/api/limits.js';
 import { createApp, type App, type Overrides } from './app.js';
 import { createBudget, createSandboxHandlers } from './core/sandbox/handlers.js';
@@ -11,20 +9,14 @@ import { ensureTestSeed } from './core/addresses/test-seed.js';
 import type { Config } from './core/config.js';
 import { rateSourcesOf } from './core/core.js';
 import { type Database } from './core/db/database.js';
-import { extendCheckpoints } from './core/db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './core/merchants/bootstrap.js';
-import { ensureInFile, ensureQuoted } from './core/money/base-currencies.js';
-import { comparedEveryMs, createCurrencyComparison } from './core/money/compare-currencies.js';
+import { ensureInFile } from './core/money/base-currencies.js';
 import { openFixedRates } from './core/money/fixed-rates.js';
-import { createRateTroubleReport } from './core/money/rate-troubles.js';
 import { createCheckReady, healthRouter } from './core/ops/health.js';
 import { createJobs } from './core/ops/jobs.js';
 import { listen, type Listener } from './core/ops/listener.js';
 import { createMetrics, type Metrics } from './core/ops/metrics.js';
 import { createOutage, withoutOutages } from './core/ops/outage.js';
-import { prune } from './core/ops/prune.js';
-import { createAuditTrail } from './core/ops/security-events.js';
-import { countQuarantine } from './core/payments/receipts/quarantine.js';
 import type { Job } from './core/shared/feature.js';
 import { inOne } from './core/shared/in-one.js';
 import { StartError } from './core/shared/start-error.js';
@@ -36,7 +28,6 @@ import { MissingDatabase } from './core/db/migrate.js';
 import { openDatabase } from './database.js';
 import { describeDatabase } from './core/db/open.js';
 import { checkWritable, publicUrlSetting, writeSetting } from './core/db/settings.js';
-import { readSize } from './core/db/size.js';
 
 export interface RunningServer {
   /** The address it listens on. */
@@ -177,35 +168,20 @@ async function serve(
     onPaymentStatus: (status) => metrics?.countPayment(status),
     overrides,
   });
-  await ensureQuoted(config.baseCurrencies, { ...app, log }, stopping.signal);
-  const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
-  await app.simulatedChains.prepare();
+  const { parts, clock, keys, merchants, auditLog, idempotency, isSandboxOn, networks } = app;
+  const { scanner, webhooks, dispatcher } = app;
   // Before the first account: a server that does not start must not have made keys that nobody has read.
-  for (const part of app.parts) await part.prepare?.(stopping.signal);
+  for (const part of parts) await part.prepare?.(stopping.signal);
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
   const bootstrapped = await bootstrap(database, merchants, keys, auditLog, given, isSandboxOn);
   const { merchantId } = bootstrapped;
   const pages: Pages[] = [];
-  for (const part of app.parts) {
+  for (const part of parts) {
     const shown = await part.pages?.({ merchantId });
     if (shown) pages.push(shown);
   }
-  const idempotency = createIdempotency({
-    database,
-    now: () => clock.real(),
-    personalData: app.personalData,
-    readPayment: (caller, id) => app.payments.verify(caller, id),
-  });
-  const comparison = createCurrencyComparison(config.baseCurrencies, {
-    ...{ database, log, now: () => clock.real(), server: randomUUID() },
-  });
-  const jobList = [
-    ...createJobList(app, config, database, idempotency),
-    { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
-    { name: 'currencies of servers', intervalMs: comparedEveryMs, run: () => comparison.run() },
-    ...app.parts.flatMap((part) => part.jobs?.() ?? []),
-  ];
-  const forPeople = app.parts.map((part) => part.forPeople?.()).find((one) => one !== undefined);
+  const jobList = parts.flatMap((part) => part.jobs?.() ?? []);
+  const forPeople = parts.map((part) => part.forPeople?.()).find((one) => one !== undefined);
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -215,7 +191,7 @@ async function serve(
       pingDatabase: () => database.ping(),
       clockSkewMs: () => app.serverTime.skewMs(),
       networks,
-      stops: () => app.parts.flatMap((feature) => feature.stops?.() ?? []),
+      stops: () => parts.flatMap((part) => part.stops?.() ?? []),
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
       webhooksIdleMs: () => dispatcher.idleMs(),
     },
@@ -223,20 +199,14 @@ async function serve(
   );
   if (config.metricsToken !== undefined) {
     metrics = createMetrics(config.metricsToken, {
-      chains: networks,
-      quarantined: () => countQuarantine(database.reader),
-      webhooks: () => webhooks.backlog(database.reader),
-      depositKeys: () => app.depositKeys.list(database.reader),
-      rates: app.worldRates,
-      connections: () => database.connections(),
-      size: () => readSize(database),
+      networks,
       isReady: () =>
         checkReady().then(
           () => true,
           () => false,
         ),
       jobs: jobList.map(({ name }) => name),
-      figures: app.parts.flatMap((feature) => feature.figures?.() ?? []),
+      figures: parts.flatMap((part) => part.figures?.() ?? []),
     });
   }
   const jobs = createJobs(jobList, log, metrics?.watchRun);
@@ -259,10 +229,7 @@ async function serve(
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
-        healthRouter(checkReady, networks, () => [
-          ...comparison.notices(),
-          ...app.parts.flatMap((feature) => feature.notices?.() ?? []),
-        ]),
+        healthRouter(checkReady, networks, () => parts.flatMap((part) => part.notices?.() ?? [])),
         ...(metrics ? [metrics.router] : []),
         site({ ...app, database, publicUrl, checkoutUrl, described: product }),
         ...pages.map(({ router }) => router),
@@ -294,7 +261,7 @@ async function serve(
     async stop(lingerMs = 0) {
       isStopping = true;
       log.info('Stopping');
-      for (const part of app.parts) part.onStop?.();
+      for (const part of parts) part.onStop?.();
       await listener.close(lingerMs, drainMs, () => {
         log.warn('Aborting requests that are still running');
         stopping.abort();
@@ -316,52 +283,4 @@ async function serve(
 async function checkWorks(database: Database): Promise<void> {
   await database.ping();
   await checkWritable(database);
-}
-
-/** The jobs other than those of features. */
-function createJobList(
-  app: App,
-  { blockIntervalMs }: Config,
-  database: Database,
-  idempotency: Parameters<typeof prune>[0]['idempotency'],
-): Job[] {
-  const { clock, worldRates, simulatedChains } = app;
-  const jobs: Job[] = [
-    { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
-    // Also where nobody asks /readyz: it ends connections whose other end is gone.
-    { name: 'database', intervalMs: 5000, run: () => database.ping() },
-    { name: 'server time', intervalMs: 5000, run: () => app.serverTime.measure() },
-    { name: 'key uses', intervalMs: 180_000, run: () => app.keys.writeUses() },
-    { name: 'deposit keys', intervalMs: 1000, run: () => app.depositKeys.refresh() },
-    { name: 'deposit key changes', intervalMs: 1000, run: () => app.depositKeyChanges.report() },
-    { name: 'expiry', intervalMs: 1000, run: (signal) => app.payments.expireOverdue(signal) },
-    { name: 'transfers', intervalMs: 500, run: (signal) => app.testPayer.advance(signal) },
-    { name: 'billing', intervalMs: 1000, run: (signal) => app.billing.run(signal) },
-    { name: 'statistics', intervalMs: 600_000, run: () => database.gatherStatistics() },
-    { name: 'list checkpoints', intervalMs: 60_000, run: (signal) => extendCheckpoints(database, signal) },
-    {
-      name: 'retention',
-      intervalMs: 3_600_000,
-      run: (signal) => prune({ ...app, database, idempotency }, signal),
-    },
-  ];
-  if (worldRates) {
-    const report = createRateTroubleReport(database, worldRates);
-    jobs.push({
-      name: 'rates',
-      intervalMs: 1000,
-      async run(signal) {
-        await worldRates.refresh(signal);
-        await report();
-      },
-    });
-  }
-  if (blockIntervalMs > 0) {
-    jobs.push({
-      name: 'simulated blocks',
-      intervalMs: blockIntervalMs,
-      run: () => simulatedChains.mineDue(),
-    });
-  }
-  return jobs;
 }

@@ -1,4 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
+import { randomUUID } from 'node:crypto';
 import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
@@ -19,6 +20,7 @@ import type { Chain } from './chains/chain.js';
 import { createFindTransfers } from './chains/find-transfers.js';
 import type { ConnectNetworks } from './chains/connected.js';
 import type { Network } from './chains/networks.js';
+import { createNetworkFigures } from './scanning/network-figures.js';
 import { networkHealth } from './scanning/network-health.js';
 import { createScanStatuses } from './scanning/scan-statuses.js';
 import { createScanner } from './scanning/scanner.js';
@@ -33,6 +35,7 @@ import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
 import { createPersonalData } from './db/personal-data.js';
 import { createServerTime } from './db/server-time.js';
+import { createUpkeep } from './db/upkeep.js';
 import { useDataKeys } from './db/used-data-keys.js';
 import { createHooks } from './hooks.js';
 import { createLedger } from './ledger/ledger.js';
@@ -42,20 +45,27 @@ import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
 import { currenciesWith } from './money/base-currencies.js';
+import { createCurrencyComparison } from './money/compare-currencies.js';
 import { openFixedRates } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
+import { createRateUpdates } from './money/rate-updates.js';
 import { defaultSources } from './money/sources/sources.js';
 import { createWorldRates } from './money/world-rates.js';
+import { createPruning } from './ops/prune.js';
+import { createAuditTrail } from './ops/security-events.js';
 import { createDepths, mostConfirmations } from './payments/depth.js';
 import { createPaymentHandlers, createTransactionHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
 import { createPayments } from './payments/payments.js';
+import { createQuarantineFigures } from './payments/receipts/quarantine.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Described } from './reference/resources.js';
 import type { Handlers } from './api/handler.js';
+import { createIdempotency } from './api/idempotency.js';
+import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { orStartError } from './shared/start-error.js';
 import { createBilling } from './subscriptions/billing.js';
@@ -68,6 +78,7 @@ import { createWalletAddressHandlers } from './wallet-addresses/handlers.js';
 import { createWalletAddresses } from './wallet-addresses/wallet-addresses.js';
 import { createWalletHandlers } from './wallets/handlers.js';
 import { createWallets } from './wallets/wallets.js';
+import { createBacklogFigures } from './webhooks/backlog-figures.js';
 import { createDispatcher } from './webhooks/dispatcher.js';
 import { createEndpoints } from './webhooks/endpoints.js';
 import { createWebhookHandlers } from './webhooks/handlers.js';
@@ -128,10 +139,6 @@ export type Core = Awaited<ReturnType<typeof createCore>>;
 /** The interval at which networks are scanned. Transfers made in this server's own sandbox do not wait for it. */
 const scanIntervalMs = 500;
 
-/**
- * Builds everything, but starts nothing. It reads the database, and writes nothing to it but secrets and ids that are missing.
- * @throws StartError if a file named in the configuration cannot be used
- */
 /** Undefined if rates come from a file. Real money needs real rates: the bundled file is for trying out. */
 export const rateSourcesOf = ({ rateSources, ratesFile, networks }: Config) =>
   rateSources ??
@@ -139,6 +146,10 @@ export const rateSourcesOf = ({ rateSources, ratesFile, networks }: Config) =>
     ? defaultSources
     : undefined);
 
+/**
+ * Builds everything, but starts nothing. It reads the database, and writes nothing to it but secrets and ids that are missing.
+ * @throws StartError if a file named in the configuration cannot be used
+ */
 export async function createCore(options: CoreOptions) {
   const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, described } = options;
   const { overrides = {} } = options;
@@ -151,8 +162,9 @@ export async function createCore(options: CoreOptions) {
   const currencyList = currenciesWith(config.baseCurrencies);
   const rateSources = rateSourcesOf(config);
   const worldRates =
-    rateSources &&
-    createWorldRates({ adapters: rateSources, currencies: currencyList, now: clock.real, log });
+    rateSources && !overrides.rates
+      ? createWorldRates({ adapters: rateSources, currencies: currencyList, now: clock.real, log })
+      : undefined;
   const rates = overrides.rates ?? worldRates ?? (await openFixedRates(config.ratesFile, clock));
   const depositKeys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
@@ -313,6 +325,31 @@ export async function createCore(options: CoreOptions) {
   });
 
   const networks = () => networkHealth(statuses.all(), connected);
+  const idempotency = createIdempotency({
+    ...{ database, now: clock.real, personalData },
+    readPayment: payments.verify,
+  });
+  const comparison = { database, log, now: clock.real, server: randomUUID() };
+
+  /** The jobs, checks and figures of the core's rooms. */
+  const parts: readonly Feature[] = [
+    createUpkeep(database, serverTime),
+    clock,
+    keys,
+    depositKeys,
+    depositKeyChanges,
+    payments,
+    testPayer,
+    billing,
+    createPruning({ database, clock, idempotency, endpoints, webhooks }),
+    createRateUpdates(config.baseCurrencies, { database, log, rates, worldRates }),
+    simulatedChains,
+    { figures: createNetworkFigures(networks) },
+    { figures: createQuarantineFigures(database.reader) },
+    { figures: createBacklogFigures(database, webhooks) },
+    createAuditTrail({ database, clock, log, auditLog }),
+    createCurrencyComparison(config.baseCurrencies, comparison),
+  ];
 
   /** @param endpoints what `/v1/meta` describes @param findEndpoints looks them up by path */
   const createHandlers = (
@@ -339,6 +376,8 @@ export async function createCore(options: CoreOptions) {
   return {
     /** Identifies this core: modules keep their rules by it. */
     hooks,
+    parts,
+    idempotency,
     ...{ config, database, newId, log, ledger, outbox, publicUrl, checkoutUrl, described },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, subscribers, billing, wallets, walletAddresses },
@@ -359,7 +398,7 @@ export async function createCore(options: CoreOptions) {
     isSandboxOn,
     dataKeys: config.dataKeys,
     /** Undefined if rates come from a file. */
-    worldRates: overrides.rates ? undefined : worldRates,
+    worldRates,
     createHandlers,
   };
 }

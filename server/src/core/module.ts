@@ -18,7 +18,7 @@ import type { Core } from './core.js';
 import type { Answers } from './hooks.js';
 
 /** The parts of a module that a server runs. */
-export interface Running extends Partial<Feature> {
+export interface Running extends Feature {
   /** Its pages, outside of the API. Called once, when the server starts. @returns undefined if they are off */
   pages?(start: Start): Pages | undefined | Promise<Pages | undefined>;
   /** The sign-in of people. Without it, the endpoints for the console's pages are not served. @returns undefined if it is off */

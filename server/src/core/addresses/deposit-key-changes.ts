@@ -5,6 +5,7 @@ import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import { storedActor, type AuditAction, type AuditActor, type AuditLog } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
+import type { Job } from '../shared/feature.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { Outbox } from '../webhooks/outbox.js';
@@ -63,6 +64,16 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
     return record(transaction, ids, 'server', () => 'deposit_key.took_effect');
   }
 
+  /** Reports the keys that have taken effect. Addresses do not wait for it. */
+  async function report(): Promise<void> {
+    if (!depositKeys.hasUnreported()) return;
+    const keys = await database.write(reportIn);
+    for (const { merchantId, mode, family } of keys) {
+      log.warn({ merchantId, mode, family }, 'A new deposit key has taken effect');
+    }
+    await depositKeys.refresh();
+  }
+
   return {
     /** As `depositKeys.set`. @returns the changed keys */
     async set(
@@ -88,15 +99,8 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
       return key;
     },
 
-    /** Reports the keys that have taken effect. Addresses do not wait for it. */
-    async report(): Promise<void> {
-      if (!depositKeys.hasUnreported()) return;
-      const keys = await database.write(reportIn);
-      for (const { merchantId, mode, family } of keys) {
-        log.warn({ merchantId, mode, family }, 'A new deposit key has taken effect');
-      }
-      await depositKeys.refresh();
-    },
+    report,
+    jobs: (): readonly Job[] => [{ name: 'deposit key changes', intervalMs: 1000, run: report }],
   };
 }
 

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidField } from '../shared/problem.js';
-import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
+import { modes, scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isEvm } from '../families/kinds.js';
 import {
@@ -17,6 +17,7 @@ import type { ScriptType } from './bitcoin-scripts.js';
 import * as store from './deposit-key-store.js';
 import { inScope } from '../db/rows.js';
 import type { DepositKeyTable } from '../db/schema.js';
+import type { Figure, Job } from '../shared/feature.js';
 import { groupBy } from '../shared/group-by.js';
 
 /** An account's extended public key, as its owner gave it. */
@@ -324,6 +325,18 @@ export async function createDepositKeys(
     list,
 
     refresh,
+    jobs: (): readonly Job[] => [{ name: 'deposit keys', intervalMs: 1000, run: refresh }],
+    figures: (): readonly Figure[] => [
+      {
+        name: 'checkout_deposit_keys_pending',
+        help: 'Deposit keys and treasuries that were set in place of others, and take effect within a day',
+        labels: ['mode'],
+        async read() {
+          const pending = (await list(database.reader)).filter(({ state }) => state === 'pending');
+          return modes.map((mode) => [{ mode }, pending.filter((key) => key.mode === mode).length]);
+        },
+      },
+    ],
 
     /** True if an address was ever given out, in either mode. */
     isAssigned: store.isAssigned,

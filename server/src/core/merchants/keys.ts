@@ -8,6 +8,7 @@ import * as store from './key-store.js';
 import type { ApiKeyTable } from '../db/schema.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { PageRequest } from '../shared/pagination.js';
+import type { Job } from '../shared/feature.js';
 import type { Caller, KeyOwner, KeyScope, Mode, Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import { remember } from '../shared/remember.js';
@@ -99,6 +100,14 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     return clock.real() < known.expiresAt ? known : undefined;
   }
 
+  /** Writes when keys were used since the last call. */
+  async function writeUses(): Promise<void> {
+    const written = uses;
+    if (written.size === 0) return;
+    uses = new Map();
+    await database.write((transaction) => store.writeUses(transaction, written));
+  }
+
   return {
     /**
      * The caller that a key belongs to; undefined if the key is unknown, revoked or expired. A key that another process revoked
@@ -114,13 +123,8 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       return known.caller;
     },
 
-    /** Writes when keys were used since the last call. */
-    async writeUses(): Promise<void> {
-      const written = uses;
-      if (written.size === 0) return;
-      uses = new Map();
-      await database.write((transaction) => store.writeUses(transaction, written));
-    },
+    writeUses,
+    jobs: (): readonly Job[] => [{ name: 'key uses', intervalMs: 180_000, run: writeUses }],
 
     /**
      * Creates a key. A secret key can be shown only now, because only its digest is stored.

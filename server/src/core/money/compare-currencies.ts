@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import * as z from 'zod/mini';
 import type { Database } from '../db/database.js';
 import { jsonSetting } from '../db/settings.js';
+import type { Feature } from '../shared/feature.js';
 import { currenciesWith } from './base-currencies.js';
 import { currencies } from './currency-list.js';
 
@@ -16,7 +17,7 @@ const note = z.object({
 
 const setting = jsonSetting('currencies of servers', z.readonly(z.array(note)));
 
-export const comparedEveryMs = 5000;
+const comparedEveryMs = 5000;
 /** A server that has not written for this long has ended. */
 const silentMs = 4 * comparedEveryMs;
 
@@ -32,7 +33,7 @@ interface ComparisonDeps {
 export function createCurrencyComparison(
   codes: readonly string[],
   { database, log, now, server }: ComparisonDeps,
-) {
+): Feature {
   const own = currenciesWith(codes)
     .filter((one) => !currencies.includes(one))
     .map(({ code }) => code)
@@ -40,28 +41,30 @@ export function createCurrencyComparison(
   /** When each other server had written before we first saw it. One that writes no more may have ended before this one started. */
   const firstSeen = new Map<string, number>();
   let notice: string | undefined;
+
+  async function run(): Promise<void> {
+    // Only one server uses a SQLite file.
+    if (database.engine === 'sqlite') return;
+    const others = await database.write(async (transaction) => {
+      const noted = (await setting.lock(transaction)) ?? [];
+      const recent = noted.filter((one) => one.server !== server && one.at > now() - silentMs);
+      await setting.write(transaction, [...recent, { server, codes: own, at: now() }]);
+      return recent;
+    });
+    for (const { server: name, at } of others) if (!firstSeen.has(name)) firstSeen.set(name, at);
+    for (const name of firstSeen.keys())
+      if (!others.some((one) => one.server === name)) firstSeen.delete(name);
+    const different = others.find(
+      (one) => one.at > (firstSeen.get(one.server) ?? one.at) && one.codes.join() !== own.join(),
+    );
+    const former = notice;
+    notice = different && describe(own, different.codes);
+    if (notice !== undefined && notice !== former) log.warn(notice);
+  }
+
   return {
-    async run(): Promise<void> {
-      // Only one server uses a SQLite file.
-      if (database.engine === 'sqlite') return;
-      const others = await database.write(async (transaction) => {
-        const noted = (await setting.lock(transaction)) ?? [];
-        const recent = noted.filter((one) => one.server !== server && one.at > now() - silentMs);
-        await setting.write(transaction, [...recent, { server, codes: own, at: now() }]);
-        return recent;
-      });
-      for (const { server: name, at } of others) if (!firstSeen.has(name)) firstSeen.set(name, at);
-      for (const name of firstSeen.keys())
-        if (!others.some((one) => one.server === name)) firstSeen.delete(name);
-      const different = others.find(
-        (one) => one.at > (firstSeen.get(one.server) ?? one.at) && one.codes.join() !== own.join(),
-      );
-      const former = notice;
-      notice = different && describe(own, different.codes);
-      if (notice !== undefined && notice !== former) log.warn(notice);
-    },
-    /** For /readyz. */
-    notices: (): readonly string[] => (notice === undefined ? [] : [notice]),
+    jobs: () => [{ name: 'currencies of servers', intervalMs: comparedEveryMs, run }],
+    notices: () => (notice === undefined ? [] : [notice]),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Deletes idempotency records, webhook events and replaced webhook secrets whose time is over. */
 import type { Database } from '../db/database.js';
 import type { Clock } from '../shared/clock.js';
+import type { Feature } from '../shared/feature.js';
 import { retention } from '../shared/retention.js';
 import { modes } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
@@ -13,6 +14,10 @@ interface PruneDeps {
   readonly endpoints: Pick<Endpoints, 'deleteFormerSecrets'>;
   readonly webhooks: Pick<Webhooks, 'prune'>;
 }
+
+export const createPruning = (deps: PruneDeps): Feature => ({
+  jobs: () => [{ name: 'retention', intervalMs: 3_600_000, run: (signal) => prune(deps, signal) }],
+});
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { database, clock, idempotency, endpoints, webhooks } = deps;

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { AuditLog } from '../merchants/audit-log.js';
+import type { Feature } from '../shared/feature.js';
 
 const refusals: Readonly<Record<string, string>> = {
   invalid_api_key: 'Wrong key',
@@ -67,7 +68,12 @@ const overlapMs = 60_000;
  * Logs each new entry of the audit log, whichever process made it: keys made and revoked, deposit keys, webhooks. Values are
  * left out, since they can name people. The hashes show later whether the log in the database is still the one that was logged.
  */
-export function createAuditTrail({ database, auditLog, clock, log }: AuditTrailDeps) {
+export const createAuditTrail = (deps: AuditTrailDeps): Feature => ({
+  jobs: () => [{ name: 'audit trail', intervalMs: 2000, run: followAuditLog(deps) }],
+});
+
+/** From now on. */
+function followAuditLog({ database, auditLog, clock, log }: AuditTrailDeps) {
   let from = clock.real();
   let logged = new Set<number>();
   return async (): Promise<void> => {

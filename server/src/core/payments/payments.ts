@@ -4,6 +4,7 @@ import { asShown } from '../addresses/formats.js';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { createFailures } from '../shared/failures.js';
+import type { Job } from '../shared/feature.js';
 import { orNotFound } from '../shared/problem.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { scopeOf, type Actor, type Mode, type Scope } from '../shared/scope.js';
@@ -63,6 +64,23 @@ export function createPayments(deps: PaymentsDeps) {
     const payment = { ...view, branding };
     brandedViews.set(view, { mark, payment });
     return payment;
+  }
+
+  /** Ends the payments whose deadline has passed. One that fails does not stop the others. */
+  async function expireOverdue(signal: AbortSignal): Promise<void> {
+    const failures = createFailures();
+    for (const mode of ['test', 'live'] satisfies Mode[]) {
+      for await (const id of findOverdue(database.reader, mode, clock.real())) {
+        if (signal.aborted) return;
+        await failures.collect(() =>
+          database.write(async (transaction) => {
+            const payment = await store.lockPayment(transaction, id);
+            if (payment) await updatePayment(transaction, payment, []);
+          }),
+        );
+      }
+    }
+    failures.report('payments could not be expired');
   }
 
   return {
@@ -154,21 +172,7 @@ export function createPayments(deps: PaymentsDeps) {
       await announcements.resend(transaction, await reader.lock(transaction, scope, id));
     },
 
-    /** Ends the payments whose deadline has passed. One that fails does not stop the others. */
-    async expireOverdue(signal: AbortSignal): Promise<void> {
-      const failures = createFailures();
-      for (const mode of ['test', 'live'] satisfies Mode[]) {
-        for await (const id of findOverdue(database.reader, mode, clock.real())) {
-          if (signal.aborted) return;
-          await failures.collect(() =>
-            database.write(async (transaction) => {
-              const payment = await store.lockPayment(transaction, id);
-              if (payment) await updatePayment(transaction, payment, []);
-            }),
-          );
-        }
-      }
-      failures.report('payments could not be expired');
-    },
+    expireOverdue,
+    jobs: (): readonly Job[] => [{ name: 'expiry', intervalMs: 1000, run: expireOverdue }],
   };
 }

@@ -1,5 +1,5 @@
 /** The figures in `/metrics` about transfers that any room exported for a wallet. */
-import type { Figure } from './feature.js';
+import { byNetwork, type Figure } from './feature.js';
 import type { Mode } from './scope.js';
 
 /** The transfers of a network that exports hold. */
@@ -17,15 +17,15 @@ export function exportFigures(
   now: () => number,
 ): Figure[] {
   return [
-    {
+    byNetwork({
       name: 'checkout_transfers_exported',
       help: 'Transfers that exports hold for a wallet until they are paid',
       read: async () => (await read()).map((one) => [one, one.count] as const),
-    },
-    {
+    }),
+    byNetwork({
       name: 'checkout_transfers_exported_age_seconds',
       help: 'The age of the oldest export whose transfers are not paid, in seconds; 0 without one',
       read: async () => (await read()).map((one) => [one, Math.max(0, (now() - one.since) / 1000)] as const),
-    },
+    }),
   ];
 }

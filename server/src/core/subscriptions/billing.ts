@@ -3,6 +3,7 @@ import { isUnavailable } from '../db/errors.js';
 import type { Charges } from './charges.js';
 import * as store from './subscriber-store.js';
 import type { RoomDeps } from '../db/room-deps.js';
+import type { Job } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 
 /** The delay before a failed charge (no rate, a bug) is retried, so that it neither delays the others nor loops. */
@@ -38,12 +39,15 @@ export function createBilling({ database, clock, log }: RoomDeps, charges: Charg
 
   // One run at a time per process, so that everything that was due at the call is charged when the run ends.
   let last = Promise.resolve();
+  /** Charges what is due in both modes. Any number of replicas can run it at once. */
+  function run(signal: AbortSignal): Promise<void> {
+    const charging = last.then(() => chargeAll(signal));
+    last = charging.catch(() => undefined);
+    return charging;
+  }
+
   return {
-    /** Charges what is due in both modes. Any number of replicas can run it at once. */
-    run(signal: AbortSignal): Promise<void> {
-      const run = last.then(() => chargeAll(signal));
-      last = run.catch(() => undefined);
-      return run;
-    },
+    run,
+    jobs: (): readonly Job[] => [{ name: 'billing', intervalMs: 1000, run }],
   };
 }

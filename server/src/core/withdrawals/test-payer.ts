@@ -5,6 +5,7 @@
  * restarted or run twice pays it once.
  */
 import { createFailures } from '../shared/failures.js';
+import type { Job } from '../shared/feature.js';
 import type { WithdrawalsDeps } from './deps.js';
 import type { Coverage } from './coverage.js';
 import type { Settlement } from './settlement.js';
@@ -51,27 +52,30 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, c
     });
   }
 
+  /** Pays what is pending, and ends what the networks have confirmed or refused. */
+  async function advance(signal: AbortSignal): Promise<void> {
+    const failures = createFailures();
+    for await (const page of store.simulatedTransfers(database.reader, 'pending')) {
+      for (const { id } of page) {
+        signal.throwIfAborted();
+        await failures.collect(() => pay(id));
+      }
+    }
+    for await (const page of store.simulatedTransfers(database.reader, 'processing')) {
+      const known = await simulatedChains.confirmations(page.flatMap((row) => row.tx_hash ?? []));
+      for (const { id, network, tx_hash: txHash } of page) {
+        signal.throwIfAborted();
+        const needed = currencies.network('test', network)?.confirmations ?? Number.POSITIVE_INFINITY;
+        const confirmations = known.get(txHash ?? '');
+        if (confirmations !== undefined && confirmations < needed) continue;
+        await failures.collect(() => end(id, confirmations));
+      }
+    }
+    failures.report('transfers could not be processed');
+  }
+
   return {
-    /** Pays what is pending, and ends what the networks have confirmed or refused. */
-    async advance(signal: AbortSignal): Promise<void> {
-      const failures = createFailures();
-      for await (const page of store.simulatedTransfers(database.reader, 'pending')) {
-        for (const { id } of page) {
-          signal.throwIfAborted();
-          await failures.collect(() => pay(id));
-        }
-      }
-      for await (const page of store.simulatedTransfers(database.reader, 'processing')) {
-        const known = await simulatedChains.confirmations(page.flatMap((row) => row.tx_hash ?? []));
-        for (const { id, network, tx_hash: txHash } of page) {
-          signal.throwIfAborted();
-          const needed = currencies.network('test', network)?.confirmations ?? Number.POSITIVE_INFINITY;
-          const confirmations = known.get(txHash ?? '');
-          if (confirmations !== undefined && confirmations < needed) continue;
-          await failures.collect(() => end(id, confirmations));
-        }
-      }
-      failures.report('transfers could not be processed');
-    },
+    advance,
+    jobs: (): readonly Job[] => [{ name: 'transfers', intervalMs: 500, run: advance }],
   };
 }

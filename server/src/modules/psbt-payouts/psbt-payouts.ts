@@ -8,6 +8,7 @@ import { chunksOf } from '../../core/db/chunks.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { exportFigures } from '../../core/shared/export-figures.js';
+import { byNetwork } from '../../core/shared/feature.js';
 import { invalidState } from '../../core/shared/problem.js';
 import { bump } from './bump.js';
 import { unspentCoins, untouchedCoins } from './coin-store.js';
@@ -136,11 +137,11 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     ensureFree,
     figures: () => [
       ...exportFigures(() => store.sumExported(database.reader), deps.clock.real),
-      {
+      byNetwork({
         name: 'checkout_psbts_in_trouble',
         help: 'PSBTs that need attention; "transfers psbt list" says why',
         read: async () => countByNetwork(await inTrouble()),
-      },
+      }),
     ],
     jobs: () =>
       deps.connected.some(({ utxoNode }) => utxoNode)

@@ -1,5 +1,5 @@
 /** Figures in `/metrics` about the comparison of balances with the books. */
-import type { Figure } from '../../core/shared/feature.js';
+import { byNetwork, type Figure } from '../../core/shared/feature.js';
 import type { readStatus } from './store.js';
 
 type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -12,10 +12,11 @@ export function reconciliationFigures(status: () => Promise<Status>, now: () => 
     name: string,
     help: string,
     valueOf: (round: Status['rounds'][number]) => number,
-  ): Figure => ({
-    ...{ name, help },
-    read: async () => (await read()).rounds.map((round) => [round, valueOf(round)]),
-  });
+  ): Figure =>
+    byNetwork({
+      ...{ name, help },
+      read: async () => (await read()).rounds.map((round) => [round, valueOf(round)]),
+    });
   return [
     ofRounds(
       'checkout_addresses_watched',
@@ -32,11 +33,11 @@ export function reconciliationFigures(status: () => Promise<Status>, now: () => 
       'How long ago all balances had been compared with the books, or the first comparison began',
       ({ finished_at, started_at }) => (now() - (finished_at ?? started_at)) / 1000,
     ),
-    {
+    byNetwork({
       name: 'checkout_balance_differences',
       help: 'Addresses whose balance is not what the books say: seen (waits for a second look), dust or shortage',
       by: { state: ['seen', 'dust', 'shortage'] },
       read: async () => (await read()).differences.map((one) => [one, one.count, { state: one.state }]),
-    },
+    }),
   ];
 }

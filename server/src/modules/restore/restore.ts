@@ -12,7 +12,7 @@ import type { Reader, Transaction } from '../../core/db/engine.js';
 import { afterCommit } from '../../core/db/transaction-context.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import type { AuditActor, AuditLog } from '../../core/merchants/audit-log.js';
-import type { Figure } from '../../core/shared/feature.js';
+import { byNetwork } from '../../core/shared/feature.js';
 import { invalidState } from '../../core/shared/problem.js';
 import type { Marker, Progress } from './marker.js';
 import * as store from './restore-store.js';
@@ -249,8 +249,8 @@ export function createRestore(deps: RestoreDeps) {
     jobs: () => (isLive ? [{ name: 'restore', intervalMs: 5000, run: lookAgain }] : []),
     notices: () => [...(current ? [notice] : []), ...(isLive && !marker.isWritable() ? [unwritable] : [])],
     stops: () => (hasSalesOff ? [salesOff] : []),
-    figures: (): Figure[] => [
-      {
+    figures: () => [
+      byNetwork({
         name: 'checkout_marker_unwritable',
         help: '1 while the file by which a restored database is noticed cannot be written',
         read: () =>
@@ -259,8 +259,8 @@ export function createRestore(deps: RestoreDeps) {
               .filter(({ network }) => network.mode === 'live')
               .map(({ network: { mode, code } }) => [{ mode, network: code }, marker.isWritable() ? 0 : 1]),
           ),
-      },
-      {
+      }),
+      byNetwork({
         name: 'checkout_restore_suspected',
         help: '1 while the database may be older than the work done with it; "restore status" says why',
         async read() {
@@ -268,7 +268,7 @@ export function createRestore(deps: RestoreDeps) {
           const live = connected.filter(({ network }) => network.mode === 'live');
           return live.map(({ network: { mode, code } }) => [{ mode, network: code }, isSuspected ? 1 : 0]);
         },
-      },
+      }),
     ],
   };
 }

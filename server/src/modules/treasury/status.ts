@@ -6,7 +6,7 @@ import { readCursor as readScan } from '../../core/scanning/cursors.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
 import type { Reader } from '../../core/db/engine.js';
 import { exportFigures } from '../../core/shared/export-figures.js';
-import type { Figure } from '../../core/shared/feature.js';
+import { byNetwork, type Figure } from '../../core/shared/feature.js';
 import { reservedTransfers, unclearTransfers } from './export-store.js';
 import { placeOf, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
@@ -62,10 +62,11 @@ export function treasuryFigures(
   status: () => Promise<readonly TreasuryStatus[]>,
   now: () => number,
 ): Figure[] {
-  const figure = (name: string, help: string, valueOf: (one: TreasuryStatus) => number): Figure => ({
-    ...{ name, help },
-    read: async () => (await status()).map((one) => [one, valueOf(one)] as const),
-  });
+  const figure = (name: string, help: string, valueOf: (one: TreasuryStatus) => number) =>
+    byNetwork({
+      ...{ name, help },
+      read: async () => (await status()).map((one) => [one, valueOf(one)] as const),
+    });
   return [
     figure(
       'checkout_treasury_lag_seconds',

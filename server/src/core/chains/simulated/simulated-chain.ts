@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { sql, type ExpressionBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
+import type { Job } from '../../shared/feature.js';
 import type { Database } from '../../db/database.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { forUpdate } from '../../db/locks.js';
@@ -118,6 +119,24 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
     const row = { ...of, network, currency, address, amount: amount.toString(), sent_at: clock.real() };
     await insertTransfer(transaction, { ...row, block_height: null });
   }
+
+  /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
+  const mineDue = (): Promise<void> =>
+    database.write(async (transaction) => {
+      await lock(
+        transaction,
+        networks.map(({ code }) => code),
+      );
+      // Replicas wake up at different times, and a timer can fire a little early. So 90 % of the interval is enough.
+      const now = clock.real();
+      const due = now - blockIntervalMs * 0.9;
+      for (const { code } of networks) {
+        const head = await lastBlock(transaction, code);
+        // A machine's clock that was ahead and is right again must not stop the blocks for as long.
+        const isAhead = head.time > now + blockIntervalMs;
+        if (head.time <= due || isAhead) await extend(transaction, head, 1);
+      }
+    });
 
   return {
     chains: networks.map(({ code, family }) => simulatedChain(options, code, family)),
@@ -253,23 +272,9 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
       return toHead(await addBlocks(transaction, parent, replaced));
     },
 
-    /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */
-    mineDue: (): Promise<void> =>
-      database.write(async (transaction) => {
-        await lock(
-          transaction,
-          networks.map(({ code }) => code),
-        );
-        // Replicas wake up at different times, and a timer can fire a little early. So 90 % of the interval is enough.
-        const now = clock.real();
-        const due = now - blockIntervalMs * 0.9;
-        for (const { code } of networks) {
-          const head = await lastBlock(transaction, code);
-          // A machine's clock that was ahead and is right again must not stop the blocks for as long.
-          const isAhead = head.time > now + blockIntervalMs;
-          if (head.time <= due || isAhead) await extend(transaction, head, 1);
-        }
-      }),
+    mineDue,
+    jobs: (): readonly Job[] =>
+      blockIntervalMs > 0 ? [{ name: 'simulated blocks', intervalMs: blockIntervalMs, run: mineDue }] : [],
   };
 }
 

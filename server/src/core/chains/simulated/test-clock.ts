@@ -1,5 +1,6 @@
 /** The clock: the server's time, and per merchant an offset on it in test mode, which the sandbox moves forward. */
 import type { Clock } from '../../shared/clock.js';
+import type { Job } from '../../shared/feature.js';
 import type { Database } from '../../db/database.js';
 import { forUpdate } from '../../db/locks.js';
 import { invalidField } from '../../shared/problem.js';
@@ -83,6 +84,8 @@ export async function createTestClock(database: Database, real: () => number = D
       lastRead = lastRead.catch(() => undefined).then(read);
       return lastRead;
     },
+
+    jobs: (): readonly Job[] => [{ name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() }],
   };
   await clock.refresh();
   return clock;

@@ -11,6 +11,7 @@ import { countRows, hasRows } from '../../db/rows.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
 import { errorMessage } from '../../shared/error-message.js';
+import { byNetwork, type Figure } from '../../shared/feature.js';
 import type { Scope } from '../../shared/scope.js';
 
 /** A transfer whose receipt could not be stored, and its block if it is in one. */
@@ -156,10 +157,17 @@ export function countQuarantined(reader: Reader, { merchantId, mode }: Scope): P
   );
 }
 
-export function countQuarantine(reader: Reader) {
-  return reader
-    .selectFrom('quarantine')
-    .groupBy(['mode', 'network'])
-    .select((e) => ['mode', 'network', e.fn.countAll<number>().as('count')])
-    .execute();
-}
+export const createQuarantineFigures = (reader: Reader) => (): readonly Figure[] => [
+  byNetwork({
+    name: 'checkout_payments_quarantined',
+    help: 'Payments and transfers that a scan could not process; see the command `chains status`',
+    async read() {
+      const counts = await reader
+        .selectFrom('quarantine')
+        .groupBy(['mode', 'network'])
+        .select((e) => ['mode', 'network', e.fn.countAll<number>().as('count')])
+        .execute();
+      return counts.map((one) => [one, one.count]);
+    },
+  }),
+];
