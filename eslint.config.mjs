@@ -157,7 +157,7 @@ export default defineConfig(
   },
   {
     // A function over a constant that is declared later throws if it is called while the core is assembled.
-    files: ['server/src/{core/core,app,server}.ts'],
+    files: ['server/src/{core/core,core/hooks,app,modules,server}.ts', 'server/src/modules/*/module.ts'],
     rules: {
       '@typescript-eslint/no-use-before-define': [
         'error',

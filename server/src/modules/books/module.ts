@@ -2,7 +2,7 @@
 import { books as endpoints } from 'crypto-checkout/contract';
 import { defineModule } from '../../core/module.js';
 import { createBookHandlers } from './books-handlers.js';
-import { createBooks } from './books.js';
+import { createBooks, type BooksDeps } from './books.js';
 import { bookCommands } from './commands.js';
 import { bookTables } from './tables.js';
 
@@ -17,7 +17,7 @@ export const books = defineModule({
     },
   },
   tables: bookTables,
-  create(core) {
+  create(core: BooksDeps) {
     const rules = createBooks(core);
     return { ...rules, handlers: { books: createBookHandlers(rules) }, answers: { onWiped: rules.forget } };
   },

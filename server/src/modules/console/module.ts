@@ -59,6 +59,29 @@ declare module '../../core/merchants/audit-log.js' {
 /** The files of the pages, which `npm run build` makes. */
 const builtPages = fileURLToPath(new URL('../../../dist/console', import.meta.url));
 
+type ConsolePorts = Pick<
+  Core,
+  | ('config' | 'clock' | 'database' | 'log' | 'newId' | 'publicUrl' | 'described' | 'isSandboxOn' | 'hooks')
+  | ('currencies' | 'rates' | 'networks' | 'connected' | 'depositKeys' | 'personalData' | 'auditLog')
+  | ('merchants' | 'keys' | 'accountChanges' | 'webhooks' | 'endpoints' | 'payments' | 'balances')
+  | ('transfers' | 'transfersByHand' | 'payouts' | 'payoutsByHand' | 'bankAccounts' | 'customers')
+  | ('paymentPlans' | 'subscribers')
+>;
+
+const homeOf = (core: ConsolePorts) =>
+  createHome({
+    ...core,
+    reader: core.database.reader,
+    payments: core.payments.list,
+    transfers: core.transfers.list,
+    webhooks: (scope, query) => core.webhooks.page(core.database.reader, scope, query),
+    endpoint: (scope) => core.endpoints.find(core.database.reader, scope),
+    balances: core.balances.list,
+    attention: core.hooks.attention,
+    quarantined: (scope) => countQuarantined(core.database.reader, scope),
+    volume: createVolume(core.database.reader),
+  });
+
 /** The resources that every signed-in person needs. */
 const everyone = { support: 'all', accountant: 'all' } as const;
 
@@ -94,7 +117,7 @@ export const consoleModule = defineModule({
   settings: consoleSettings,
   tables: { ...peopleTables, ...caseTables, ...bankPayoutTables },
   queries: caseParts,
-  create(core) {
+  create(core: ConsolePorts) {
     const { config, clock, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } =
       core;
     const { CONSOLE: isOn } = settingsOf(config, consoleSettings);
@@ -193,17 +216,3 @@ async function watchedIn(
     ? markOf({ mode, id })
     : undefined;
 }
-
-const homeOf = (core: Core) =>
-  createHome({
-    ...core,
-    reader: core.database.reader,
-    payments: core.payments.list,
-    transfers: core.transfers.list,
-    webhooks: (scope, query) => core.webhooks.page(core.database.reader, scope, query),
-    endpoint: (scope) => core.endpoints.find(core.database.reader, scope),
-    balances: core.balances.list,
-    attention: core.hooks.attention,
-    quarantined: (scope) => countQuarantined(core.database.reader, scope),
-    volume: createVolume(core.database.reader),
-  });

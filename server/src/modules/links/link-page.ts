@@ -38,7 +38,12 @@ interface Found {
   readonly zone: string;
 }
 
-export function linkPages(core: Core, sales: Sales): Router {
+type LinkPagesDeps = Pick<
+  Core,
+  'database' | 'clock' | 'keys' | 'merchants' | 'currencies' | 'publicUrl' | 'config'
+>;
+
+export function linkPages(core: LinkPagesDeps, sales: Sales): Router {
   const { database, keys, merchants, currencies, publicUrl, config } = core;
   // A proxy takes the path of PUBLIC_URL off each request.
   const path = pathOf(publicUrl);

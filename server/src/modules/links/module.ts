@@ -1,9 +1,10 @@
 /** The module of payment links: pages that sell without code. */
 import { links as endpoints } from 'crypto-checkout/contract';
+import type { Core } from '../../core/core.js';
 import { defineModule } from '../../core/module.js';
 import { linkCommands } from './commands.js';
 import { createLinkHandlers } from './handlers.js';
-import { createLinks } from './links.js';
+import { createLinks, type LinksDeps } from './links.js';
 import { createReminders } from './reminders.js';
 import { createSales } from './sales.js';
 import { linkParts } from './store.js';
@@ -21,7 +22,7 @@ export const links = defineModule({
   },
   tables: linkTables,
   queries: linkParts,
-  create(core) {
+  create(core: LinksDeps & Pick<Core, 'payments' | 'hooks' | 'keys' | 'config'>) {
     const rules = createLinks(core);
     const sales = createSales(core);
     const reminders = createReminders(core);

@@ -11,7 +11,9 @@ import type { LinkRow } from './tables.js';
 /** The time before it is due. */
 const reminderMs = 3 * 86_400_000;
 
-export function createReminders({ database, clock, currencies, hooks, publicUrl }: Core) {
+type RemindersDeps = Pick<Core, 'database' | 'clock' | 'currencies' | 'hooks' | 'publicUrl'>;
+
+export function createReminders({ database, clock, currencies, hooks, publicUrl }: RemindersDeps) {
   async function view(reader: Reader, row: LinkRow | undefined): Promise<OpenInvoice | undefined> {
     if (!row?.is_active || row.customer_id === null || row.due_at === null || row.amount === null)
       return undefined;

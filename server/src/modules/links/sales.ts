@@ -47,7 +47,9 @@ const reference = /^link_([0-9A-HJKMNP-TV-Z]{26})_(\d{1,9})(?::(\d{1,9}))?$/;
 /** False for nearly all payments, without a look into the database. */
 const isOfLink = ({ tx_ref: txRef }: Pick<PaymentRow, 'tx_ref'>) => reference.test(txRef);
 
-export function createSales({ database, clock, currencies, newId, payments }: Core) {
+type SalesDeps = Pick<Core, 'database' | 'clock' | 'currencies' | 'newId' | 'payments'>;
+
+export function createSales({ database, clock, currencies, newId, payments }: SalesDeps) {
   /** Why a link does not sell so many; undefined if it does. */
   function whyClosed(link: LinkRow, held: store.Held, quantity = 1): Closed | undefined {
     if (!link.is_active) return 'off';

@@ -15,9 +15,14 @@ interface Dropped {
 /** Another date is news. */
 const newsOf = (kind: string, id: string, dueAt: number) => [kind, id, dueAt].join(' ');
 
+export type InvoiceMailDeps = Pick<Core, 'hooks' | 'customers' | 'database' | 'merchants'>;
+
 /** @param rowOf a new message of a scope */
-export function createInvoiceMail(core: Core, store: MailStore, rowOf: (scope: Scope) => MailRow) {
-  const { hooks, customers, database, merchants } = core;
+export function createInvoiceMail(
+  { hooks, customers, database, merchants }: InvoiceMailDeps,
+  store: MailStore,
+  rowOf: (scope: Scope) => MailRow,
+) {
   return {
     async add(transaction: Transaction, { merchantId, mode, id, customerId, dueAt, isOverdue }: OpenInvoice) {
       const kind = isOverdue ? 'overdue' : 'reminder';

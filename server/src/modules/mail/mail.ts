@@ -15,8 +15,8 @@ import { scopeOf, type Scope } from '../../core/shared/scope.js';
 import type { NewEvent } from '../../core/webhooks/outbox.js';
 import { compose, type Letter } from './compose.js';
 import { isCurrent, isPayerKind, type Kind } from './kinds.js';
-import { createInvoiceMail } from './invoices.js';
-import { createStaffMail } from './staff.js';
+import { createInvoiceMail, type InvoiceMailDeps } from './invoices.js';
+import { createStaffMail, type StaffMailDeps } from './staff.js';
 import { createMailStore } from './store.js';
 import { subjectOf, type Subject } from './subjects.js';
 import type { MailRow, MailTable } from './tables.js';
@@ -80,7 +80,11 @@ const blockers: Readonly<Record<NonNullable<ReceiptMessage['blockedBy']>, string
   unwanted: 'the payer wants no messages',
 };
 
-export function createMail(core: Core) {
+export type MailDeps = StaffMailDeps &
+  InvoiceMailDeps &
+  Pick<Core, 'newId' | 'personalData' | 'payments' | 'log' | 'publicUrl' | 'config'>;
+
+export function createMail(core: MailDeps) {
   const { database, clock, newId, personalData, payments, merchants, customers, auditLog, log, publicUrl } =
     core;
   const store = createMailStore(personalData);

@@ -3,7 +3,7 @@ import { mailApi } from 'crypto-checkout/contract';
 import { defineModule } from '../../core/module.js';
 import { mailCommands } from './commands.js';
 import { createMailHandlers } from './handlers.js';
-import { createMail } from './mail.js';
+import { createMail, type MailDeps } from './mail.js';
 import { mailSettings } from './settings.js';
 import { mailTables } from './tables.js';
 
@@ -16,7 +16,7 @@ export const mail = defineModule({
   access: { ownMail: { support: 'all', accountant: 'all' }, receiptMail: { support: 'all' } },
   settings: mailSettings,
   tables: mailTables,
-  create(core) {
+  create(core: MailDeps) {
     const rules = createMail(core);
     const { staff } = rules;
     return {

@@ -37,8 +37,13 @@ interface Notice extends Scope {
   readonly about?: string;
 }
 
+export type StaffMailDeps = Pick<
+  Core,
+  'hooks' | 'clock' | 'database' | 'described' | 'merchants' | 'auditLog' | 'networks' | 'currencies'
+>;
+
 /** @param rowOf a new message of a scope */
-export function createStaffMail(core: Core, store: MailStore, rowOf: (scope: Scope) => MailRow) {
+export function createStaffMail(core: StaffMailDeps, store: MailStore, rowOf: (scope: Scope) => MailRow) {
   const { hooks, clock, database, described, merchants, auditLog } = core;
   const rights = new Map<Role, ReadonlySet<string>>();
   /** When each network was first seen behind, real time, by mode and code. */

@@ -2,6 +2,7 @@
 import { psbts } from 'crypto-checkout/contract';
 import { defineModule } from '../../core/module.js';
 import { psbtCommands } from './commands.js';
+import type { PsbtDeps } from './context.js';
 import { createPsbtHandlers } from './psbt-handlers.js';
 import { createPsbtPayouts } from './psbt-payouts.js';
 import { psbtParts } from './queries.js';
@@ -13,7 +14,7 @@ export const psbtPayouts = defineModule({
   consoleContract: { psbts },
   tables: psbtTables,
   queries: psbtParts,
-  create(core) {
+  create(core: PsbtDeps) {
     const rules = createPsbtPayouts(core);
     return {
       ...rules,

@@ -1,8 +1,10 @@
 /** The module that compares the balances of addresses with the books, and books what blocks did not show. */
 import { chainChecks } from 'crypto-checkout/contract';
 import { coinOf } from '../../core/chains/assets.js';
+import type { Core } from '../../core/core.js';
 import { defineModule } from '../../core/module.js';
 import { balanceStatus, reconcileCommands } from './commands.js';
+import type { ReconcileDeps } from './reconcile-deps.js';
 import { createReconciliation } from './reconciliation.js';
 import { forgetSpending } from './store.js';
 import { createCheckHandlers } from './handlers.js';
@@ -14,7 +16,9 @@ export const reconciliation = defineModule({
   requires: ['networks'],
   consoleContract: { chainChecks },
   tables: reconciliationTables,
-  create(core) {
+  create(
+    core: Omit<ReconcileDeps, 'sink' | 'now'> & Pick<Core, 'receipts' | 'clock' | 'auditLog' | 'currencies'>,
+  ) {
     const rules = createReconciliation({ ...core, sink: core.receipts, now: core.clock.real });
     return {
       ...rules,

@@ -7,6 +7,7 @@ import { defineModule } from '../../core/module.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
 import { createCheckAddress } from './address-rules.js';
 import { createAcceptsSignature } from './contract-signatures.js';
+import type { RefundsDeps } from './change-refund.js';
 import { refundEventTypes } from './event-types.js';
 import { refundCommands } from './commands.js';
 import { eraseAddresses, hasOpenRefund } from './erased.js';
@@ -17,6 +18,39 @@ import { createRefunds, type Refunds } from './refunds.js';
 
 /** The script of the page for payers, which `npm run build` makes. */
 const claimScript = fileURLToPath(new URL('../../../dist/claim/claim.js', import.meta.url));
+
+type RefundsCore = Omit<
+  RefundsDeps,
+  'payments' | 'acceptsSignature' | 'checkAddress' | 'hooks' | 'transfers'
+> &
+  Pick<Core, 'payments' | 'connected' | 'depositKeys' | 'hooks' | 'transfers'>;
+
+/** An address of this server, or of a token, would keep the money. */
+const checkAddressOf = ({ connected, depositKeys, hooks }: RefundsCore) =>
+  createCheckAddress(
+    () =>
+      connected.flatMap(({ chainAssets }) =>
+        Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
+      ),
+    async (reader, address) =>
+      (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
+  );
+
+const noRows = { page: 1, skip: 0 };
+
+/** Counted by the list that shows them. */
+const attentionOf =
+  ({ list }: Refunds): Questions['attention'] =>
+  async (scope) => {
+    const count = async (status: 'awaiting_approval' | 'failed') => ({
+      count: (await list(scope, { ...noRows, status })).total,
+      list: { path: '/v1/refunds', query: { status } },
+    });
+    return [
+      { code: 'refunds_to_approve', ...(await count('awaiting_approval')) },
+      { code: 'refunds_failed', ...(await count('failed')) },
+    ];
+  };
 
 export const refunds = defineModule({
   name: 'refunds',
@@ -43,7 +77,7 @@ export const refunds = defineModule({
   tables: refundTables,
   eventTypes: refundEventTypes,
   queries: refundParts,
-  create(core) {
+  create(core: RefundsCore) {
     const rules = createRefunds({
       ...core,
       payments: { ...paymentRefunds, update: core.payments.updatePayment },
@@ -73,30 +107,3 @@ export const refunds = defineModule({
   },
   commands: (rules) => [refundCommands(rules)],
 });
-
-/** An address of this server, or of a token, would keep the money. */
-const checkAddressOf = ({ connected, depositKeys, hooks }: Core) =>
-  createCheckAddress(
-    () =>
-      connected.flatMap(({ chainAssets }) =>
-        Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
-      ),
-    async (reader, address) =>
-      (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
-  );
-
-const noRows = { page: 1, skip: 0 };
-
-/** Counted by the list that shows them. */
-const attentionOf =
-  ({ list }: Refunds): Questions['attention'] =>
-  async (scope) => {
-    const count = async (status: 'awaiting_approval' | 'failed') => ({
-      count: (await list(scope, { ...noRows, status })).total,
-      list: { path: '/v1/refunds', query: { status } },
-    });
-    return [
-      { code: 'refunds_to_approve', ...(await count('awaiting_approval')) },
-      { code: 'refunds_failed', ...(await count('failed')) },
-    ];
-  };

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { toUnits } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
+import type { Core } from '../../core/core.js';
 import { defineModule } from '../../core/module.js';
 import { createChainEvidence } from './chain-evidence.js';
 import { evidenceLines, restoreCommands } from './commands.js';
@@ -10,13 +11,15 @@ import { createRestoreGuard } from './guard.js';
 import { openMarker } from './marker.js';
 import { examineMarker } from './examine-marker.js';
 import { ensureDatabaseId } from './restore-store.js';
-import { createRestore } from './restore.js';
+import { createRestore, type RestoreDeps } from './restore.js';
 import { restoreSettings } from './settings.js';
+
+type RestorePorts = Pick<Core, 'config' | 'hooks' | 'connected' | 'depositKeys'>;
 
 export const restore = defineModule({
   name: 'restore',
   settings: restoreSettings,
-  async create(core) {
+  async create(core: Omit<RestoreDeps, 'marker' | 'hold' | 'connected' | 'depositKeys'> & RestorePorts) {
     const { config, database, currencies, depositKeys, connected, hooks, clock, log } = core;
     const id = await ensureDatabaseId(database, randomUUID);
     const { MARKER_DIRECTORY: directory } = settingsOf(config, restoreSettings);

@@ -1,10 +1,12 @@
 /** The module of treasuries: contracts that payers pay to, sweeps of them, and payouts that a treasury makes, on EVM networks. */
 import { payoutExports, sweeps } from 'crypto-checkout/contract';
+import type { Core } from '../../core/core.js';
 import { isEvm } from '../../core/families/kinds.js';
 import { defineModule } from '../../core/module.js';
 import { sweepCommands } from './commands/sweeps.js';
 import { transferExportCommands } from './commands/transfer-export.js';
 import { treasuryStatus } from './commands/status.js';
+import type { TreasuryDeps } from './context.js';
 import { createPayoutExportHandlers } from './export-handlers.js';
 import { treasuryParts } from './queries.js';
 import { gasKeyOf, treasurySettings } from './settings.js';
@@ -25,7 +27,7 @@ export const treasury = defineModule({
   settings: treasurySettings,
   tables: treasuryTables,
   queries: treasuryParts,
-  create(core) {
+  create(core: Omit<TreasuryDeps, 'gasKey'> & Pick<Core, 'config'>) {
     const rules = createTreasury({ ...core, gasKey: gasKeyOf(core.config) });
     return {
       ...rules,
