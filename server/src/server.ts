@@ -181,7 +181,7 @@ async function serve(
     if (shown) pages.push(shown);
   }
   const jobList = parts.flatMap((part) => part.jobs?.() ?? []);
-  const forPeople = parts.map((part) => part.forPeople?.()).find((one) => one !== undefined);
+  const forPeople = app.forPeople();
   let isStopping = false;
   const checkReady = createCheckReady(
     {

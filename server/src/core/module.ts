@@ -21,7 +21,7 @@ import type { Answers } from './hooks.js';
 export interface Running extends Feature {
   /** Its pages, outside of the API. Called once, when the server starts. @returns undefined if they are off */
   pages?(start: Start): Pages | undefined | Promise<Pages | undefined>;
-  /** The sign-in of people. Without it, the endpoints for the console's pages are not served. @returns undefined if it is off */
+  /** The sign-in of people. One module has it. Without it, the endpoints for the console's pages are not served. @returns undefined if it is off */
   forPeople?(): ForPeople | undefined;
   /** Ends replies that would stay open. Called once, when the server begins to stop. */
   onStop?(): void;
@@ -65,6 +65,8 @@ interface Declaration<Rules extends Parts<C, P> & object, C extends Endpoints, P
 }
 
 interface Made {
+  /** Its name. */
+  readonly module: string;
   readonly parts: Running;
   readonly handlers: NamedHandlers;
   readonly consoleHandlers: NamedHandlers;
@@ -93,7 +95,9 @@ export interface ModuleOf<Rules> extends Module {
 }
 
 /** Connects the networks of the configuration. @throws if two modules do */
-export const connectOf = (modules: readonly Pick<Module, 'name' | 'connect'>[]): ConnectNetworks | undefined =>
+export const connectOf = (
+  modules: readonly Pick<Module, 'name' | 'connect'>[],
+): ConnectNetworks | undefined =>
   theOnly(
     'a "connect"',
     modules.flatMap(({ name, connect }) => (connect ? [{ module: name, connect }] : [])),
@@ -147,6 +151,7 @@ export function defineModule<
       const { handlers, consoleHandlers, answers } = parts;
       if (answers) core.hooks.register(name, answers);
       return {
+        module: name,
         parts,
         handlers: contract && handlers ? named(contract, handlers) : {},
         consoleHandlers: consoleContract && consoleHandlers ? named(consoleContract, consoleHandlers) : {},
