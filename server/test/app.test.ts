@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { call } from './support/call.js';
 import { enginesOfTurn } from './support/engines.js';
 import { startServer, type TestServer } from './support/server.js';
+import { openShop } from './support/shop.js';
 
 describe.each(enginesOfTurn)('The server on $name', (engine) => {
   let server: TestServer | undefined;
@@ -13,8 +14,6 @@ describe.each(enginesOfTurn)('The server on $name', (engine) => {
     server = undefined;
   });
   const start = async (env: Record<string, string> = {}) => (server = await startServer({ engine, env }));
-  const create = (body: object = {}) =>
-    server?.api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD', ...body } });
 
   it('is alive at once and ready soon, and the health checks need no key and expose no merchant data', async () => {
     const { url } = await start();
@@ -45,14 +44,14 @@ describe.each(enginesOfTurn)('The server on $name', (engine) => {
   });
 
   it('puts hosted pages where CHECKOUT_URL says', async () => {
-    await start({ CHECKOUT_URL: 'https://pay.example.com/p/' });
-    expect((await create())?.body.data['url']).toMatch(/^https:\/\/pay\.example\.com\/p\/[0-9A-Z]{26}$/);
+    const { body } = await openShop(await start({ CHECKOUT_URL: 'https://pay.example.com/p/' })).checkout();
+    expect(body.data['url']).toMatch(/^https:\/\/pay\.example\.com\/p\/[0-9A-Z]{26}$/);
   });
 
   it('puts hosted pages at its own address by default', async () => {
-    const { url } = await start();
-    const page = String((await create())?.body.data['url']);
-    expect(page.startsWith(`${url}/pay/`)).toBe(true);
+    const started = await start();
+    const page = String((await openShop(started).checkout()).body.data['url']);
+    expect(page.startsWith(`${started.url}/pay/`)).toBe(true);
     expect((await fetch(page)).status).toBe(200);
   });
 

@@ -11,9 +11,9 @@ import type { Network } from '../src/core/chains/networks.js';
 import { makeCertificate } from './support/certificate.js';
 import { engines } from './support/engines.js';
 import { MemoryChain } from './support/memory-chain.js';
-import { openMerchant, type MerchantFixture } from './support/merchant-fixture.js';
+import { openShop, type Shop } from './support/shop.js';
 import { startReceiver, type Receiver } from './webhooks/receiver.js';
-import { openShop, type Shop } from './webhooks/shop.js';
+import { openWebhookShop, type WebhookShop } from './webhooks/webhook-shop.js';
 
 const certificate = makeCertificate('hooks.example');
 const network: Network = {
@@ -25,11 +25,12 @@ const network: Network = {
   assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } },
 };
 const order = { amount: 10, baseCurrency: 'USD', txRef: 'order-1' };
+const adas = { ...order, customer: { email: 'ada@example.com', name: 'Ada Example' } };
 
 describe.each(engines)('a stranger with the public test key, on $name', (engine) => {
   const chain = new MemoryChain();
-  let shop: Shop;
-  let merchant: MerchantFixture;
+  let shop: WebhookShop;
+  let merchant: Shop;
   let testHook: Receiver;
   let liveHook: Receiver;
   let live: PaymentRecord;
@@ -41,7 +42,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
     const xpub = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/195'/0'").publicExtendedKey;
     const liveSource = createAddressSource('live', 'tron', xpub);
     const testSources = createTestAddressSources(new Uint8Array(32).fill(7));
-    shop = await openShop({
+    shop = await openWebhookShop({
       engine,
       env: { SANDBOX: 'on', WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32' },
       overrides: {
@@ -57,7 +58,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
       },
     });
     const { server } = shop;
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     const { merchantId } = server.bootstrapped;
     publicKey = server.publicKey;
     testHook = await startReceiver();
@@ -66,11 +67,11 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
     const endpoint = { url: `https://hooks.example:${liveHook.port}/hook`, secret: '' };
     await shop.setEndpoint(endpoint, merchantId, 'live');
     liveKey = await makeKey(merchantId, 'live');
-    live = await create(liveKey);
+    live = await merchant.create({ ...adas, key: liveKey });
     const { id: otherId } = await server.database.write((transaction) =>
       server.app.merchants.create(transaction, { name: 'Another Shop' }),
     );
-    others = await create(await makeKey(otherId, 'test'));
+    others = await merchant.create({ ...adas, key: await makeKey(otherId, 'test') });
   });
   afterAll(async () => {
     await merchant.expectBooksInOrder();
@@ -85,13 +86,6 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
         shop.server.app.keys.create(transaction, { merchantId, kind: 'secret', mode }),
       )
     ).key;
-
-  async function create(key: string): Promise<PaymentRecord> {
-    const body = { ...order, customer: { email: 'ada@example.com', name: 'Ada Example' } };
-    const reply = await shop.server.api('POST', '/v1/payments/checkout', { key, body });
-    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-    return reply.body.data['payment'] as PaymentRecord;
-  }
 
   const endpoints = endpointsOf({ ...api, sandbox }).map(({ endpoint }) => endpoint);
 
@@ -126,23 +120,10 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
   });
 
   it('gains nothing by a test payment under the reference of the live order', async () => {
-    const created = await shop.server.api('POST', '/v1/payments/checkout', { key: publicKey, body: order });
-    const { id } = created.body.data['payment'] as { id: string };
-    for (const step of ['currency/set/USDT/tron', 'currency/lock']) {
-      expect((await shop.server.api('PATCH', `/v1/payments/${id}/${step}`, { key: publicKey })).status).toBe(
-        200,
-      );
-    }
-    const { body } = await shop.server.api('GET', `/v1/payments/${id}`, { key: publicKey });
-    const { addressInformation, amount } = body.data as unknown as PaymentRecord;
+    const { id, address, amount } = await merchant.lock({ ...order, key: publicKey });
     // Only the merchant can pay in the sandbox: here somebody tests the shop while the stranger is at it.
-    await merchant.sandbox('transfers', {
-      network: 'tron',
-      currency: 'USDT',
-      address: addressInformation?.address,
-      amount,
-    });
-    await merchant.sandbox('blocks', { network: 'tron', count: 3 });
+    await merchant.send(address, amount);
+    await merchant.mine(3);
     await shop.settled();
     const paid = (await shop.server.api('GET', `/v1/transactions/${id}/verify`)).body
       .data as unknown as PaymentRecord;

@@ -11,8 +11,9 @@ import { consoleModule } from '../src/modules/console/module.js';
 import { runCommandLine } from './support/command-line.js';
 import { invite, openBrowser } from './support/browser.js';
 import { enginesOfTurn, type TestDatabase } from './support/engines.js';
+import { openShop } from './support/shop.js';
 import { startReceiver, type Receiver } from './webhooks/receiver.js';
-import { openShop, type Shop } from './webhooks/shop.js';
+import { openWebhookShop, type WebhookShop } from './webhooks/webhook-shop.js';
 
 const newKey = () => randomBytes(32).toString('base64');
 
@@ -36,11 +37,11 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
   let file = '';
   let database: TestDatabase;
   let receiver: Receiver;
-  let shop: Shop | undefined;
+  let shop: WebhookShop | undefined;
   let paymentId = '';
   const [first, second] = [newKey(), newKey()];
 
-  const open = (): Shop => {
+  const running = (): WebhookShop => {
     if (!shop) throw new Error('The server was not started');
     return shop;
   };
@@ -50,11 +51,11 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await writeFile(file, keys.join('\n'), { mode: 0o600 });
     const env = keys.length > 0 ? { DATA_KEY_FILE: file } : {};
     const log = pino({ level: 'silent' });
-    shop = await openShop({ engine, databaseUrl: database.url, env, log });
+    shop = await openWebhookShop({ engine, databaseUrl: database.url, env, log });
   }
 
   async function ask<T>(method: string, path: string, body?: object, headers?: Record<string, string>) {
-    const { status, body: reply } = await open().server.api(method, path, {
+    const { status, body: reply } = await running().server.api(method, path, {
       ...{ body },
       ...(headers && { headers }),
     });
@@ -70,7 +71,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   /** Everything that a copy of the database has. */
   async function dump(): Promise<string> {
-    const { reader } = open().server.database;
+    const { reader } = running().server.database;
     const tables = await reader.introspection.getTables();
     const rows = await Promise.all(
       tables.map(async ({ name }) => (await sql`select * from ${sql.table(name)}`.execute(reader)).rows),
@@ -80,21 +81,15 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   const create = { amount: 10, baseCurrency: 'USD', txRef: 'order-1', ...wrote };
   const idempotent = { 'Idempotency-Key': 'once' };
-  const pay = (key = idempotent) =>
+  const createPayment = (key = idempotent) =>
     ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', { ...create, customer: ada }, key);
   const found = (path: string) => ask<Record<string, unknown>[]>('GET', path);
 
   /** A payment from its creation to its refund, a subscriber, and customers whose data change. */
   async function live(): Promise<void> {
-    paymentId = (await pay()).payment.id;
-    await ask('PATCH', `/v1/payments/${paymentId}/currency/set/USDT/tron`);
-    const locked = await ask<{ amount: number; addressInformation: { address: string } }>(
-      'PATCH',
-      `/v1/payments/${paymentId}/currency/lock`,
-    );
-    const { address } = locked.addressInformation;
-    await open().sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: locked.amount });
-    await open().sandbox('blocks', { network: 'tron', count: 3 });
+    paymentId = (await createPayment()).payment.id;
+    const { address, amount } = await openShop(running().server).choose(paymentId);
+    await openShop(running().server).pay(address, amount);
     const status = async () => (await ask<{ status: string }>('GET', `/v1/transactions/${paymentId}`)).status;
     await expect.poll(status, { timeout: 10_000 }).toBe('success');
     await ask('POST', `/v1/payments/${paymentId}/refunds`, {
@@ -102,8 +97,8 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
       ...{ reason, metadata: wrote.metadata },
     });
     await ask('POST', '/v1/bank-accounts', { ...account, country: 'NG', currency: 'NGN' });
-    const token = await invite(open().server, 'manager', 'Colleague@Planted.example');
-    await openBrowser(open().server.url).send('POST', '/console/api/sign-in', {
+    const token = await invite(running().server, 'manager', 'Colleague@Planted.example');
+    await openBrowser(running().server.url).send('POST', '/console/api/sign-in', {
       body: { token },
       headers: { 'User-Agent': 'planted-browser/1.0' },
     });
@@ -114,7 +109,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await ask('POST', `/v1/payment-plan-subscribers/${plan.id}`, { email: grace.email });
     const [{ id } = { id: '' }] = await found(`/v1/customers?email=${grace.email}`);
     await ask('PATCH', `/v1/customers/${String(id)}`, grace);
-    await open().settled();
+    await running().settled();
   }
 
   beforeAll(async () => {
@@ -132,7 +127,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   it('are in none of its tables after the whole life of a payment, a subscriber and a refund', async () => {
     await start([first]);
-    await open().setEndpoint(receiver);
+    await running().setEndpoint(receiver);
     await live();
     expect(JSON.stringify(receiver.received)).toMatch(/Lovelace/);
     expect(await dump()).not.toMatch(theirTexts);
@@ -144,7 +139,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
   });
 
   it('are in none of the rows of the people who use the console, and of their sessions', async () => {
-    const { reader } = open().server.database;
+    const { reader } = running().server.database;
     const people = await reader.selectFrom('people').selectAll().execute();
     const sessions = await reader.selectFrom('sessions').selectAll().execute();
     expect([people.length, sessions.length]).toEqual([2, 1]);
@@ -153,8 +148,8 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   async function expectAsWithoutKey(): Promise<void> {
     await expectFound();
-    expect((await pay()).payment.id).toBe(paymentId);
-    const other = await open().server.api('POST', '/v1/payments/checkout', {
+    expect((await createPayment()).payment.id).toBe(paymentId);
+    const other = await running().server.api('POST', '/v1/payments/checkout', {
       body: create,
       headers: idempotent,
     });
@@ -167,18 +162,18 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     expect(await found('/v1/transactions?txRef=order-1')).toMatchObject([wrote]);
     const accounts = await found('/v1/bank-accounts');
     expect(accounts).toMatchObject([account]);
-    const again = await open().server.api('POST', '/v1/bank-accounts', {
+    const again = await running().server.api('POST', '/v1/bank-accounts', {
       body: { ...account, accountNumber: ' 0123-456785', country: 'NG', currency: 'NGN' },
     });
     expect(again.body.data.code).toBe('bank_account_exists');
-    const { people } = consoleModule.rules(open().server.app);
-    const { merchantId } = open().server.bootstrapped;
+    const { people } = consoleModule.rules(running().server.app);
+    const { merchantId } = running().server.bootstrapped;
     const [first, second] = await people.list(merchantId);
     expect([first?.email, second?.email]).toEqual(['colleague@planted.example', 'owner@shop.example']);
-    const { reader } = open().server.database;
+    const { reader } = running().server.database;
     expect(await people.find(reader, merchantId, 'COLLEAGUE@planted.example')).toBe(first?.id);
     // Invited again, under whichever key, they are not added a second time.
-    await invite(open().server, 'manager', 'colleague@planted.example');
+    await invite(running().server, 'manager', 'colleague@planted.example');
     expect(await people.list(merchantId)).toHaveLength(2);
     const [session] = await people.sessions.list(first?.id ?? '');
     expect(session).toMatchObject({ address: '127.0.0.1', user_agent: 'planted-browser/1.0' });
@@ -188,12 +183,12 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     expect(await found(`/v1/customers?email=${ada.email.toLowerCase()}`)).toMatchObject([ada]);
     const phone = encodeURIComponent(grace.phoneNumber);
     expect(await found(`/v1/customers?phoneNumber=${phone}`)).toMatchObject([grace]);
-    const taken = await open().server.api('POST', '/v1/customers', {
+    const taken = await running().server.api('POST', '/v1/customers', {
       body: { email: grace.email.toUpperCase() },
     });
     expect(taken.body.data.code).toBe('customer_exists');
     const [one] = await found(`/v1/customers?email=${ada.email}`);
-    const moved = await open().server.api('PATCH', `/v1/customers/${String(one?.['id'])}`, {
+    const moved = await running().server.api('PATCH', `/v1/customers/${String(one?.['id'])}`, {
       body: { email: grace.email },
     });
     expect(moved.body.data.code).toBe('customer_exists');
@@ -201,7 +196,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   it('are found, unique, exported, replayed and sent again as without one', async () => {
     await expectAsWithoutKey();
-    const { app, bootstrapped } = open().server;
+    const { app, bootstrapped } = running().server;
     const exported = app.paymentExport.read({ merchantId: bootstrapped.merchantId, mode: 'test' }, {});
     expect((await exported.next()).value).toMatchObject({ description: 'Payment from Ada Lovelace' });
     const sent = receiver.received.length;
@@ -224,14 +219,14 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
   });
 
   it('Values of a row that were put into another one are not read there', async () => {
-    const { database: stored } = open().server;
+    const { database: stored } = running().server;
     const { id } = await ask<{ id: string }>('POST', '/v1/customers', { email: 'thief@example.com' });
     const [from] = await found(`/v1/customers?email=${ada.email}`);
     const theirs = sql`(select person from customers where id = ${String(from?.['id'])})`;
     await stored.write(async (transaction) => {
       await sql`update customers set person = ${theirs} where id = ${id}`.execute(transaction);
     });
-    const { status, body } = await open().server.api('GET', `/v1/customers/${id}`);
+    const { status, body } = await running().server.api('GET', `/v1/customers/${id}`);
     expect([status, JSON.stringify(body)]).toEqual([500, expect.not.stringMatching(theirTexts)]);
     await stored.write(async (transaction) => {
       await transaction.deleteFrom('customers').where('id', '=', id).execute();
@@ -240,8 +235,8 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   it('are erased', async () => {
     await ask('POST', `/v1/refunds/${String((await found('/v1/refunds'))[0]?.['id'])}/cancel`);
-    await open().settled();
-    const { app, bootstrapped, database: stored } = open().server;
+    await running().settled();
+    const { app, bootstrapped, database: stored } = running().server;
     await stored.write((transaction) =>
       erasure.rules(app).erase(transaction, bootstrapped.merchantId, ada.email.toUpperCase(), 'a test'),
     );
@@ -251,7 +246,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     expect(record).toMatchObject({ metadata: { note: 'planted-note' } });
     expect(JSON.stringify(await found('/v1/refunds'))).not.toMatch(/lovelace|TJRab/i);
     expect(await found(`/v1/customers?email=${ada.email}`)).toEqual([]);
-    for (const event of await open().events()) {
+    for (const event of await running().events()) {
       const { body } = await ask<{ body: string }>('GET', `/v1/webhooks/${event.id}`);
       expect(body).not.toMatch(/lovelace|15550142/i);
     }
@@ -261,7 +256,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     const former = database;
     database = await engine.create();
     await start([]);
-    await open().setEndpoint(receiver);
+    await running().setEndpoint(receiver);
     await live();
     expect(await dump()).toMatch(/planted-note/);
     await start([first]);

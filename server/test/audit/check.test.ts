@@ -4,7 +4,7 @@ import { checkLedger } from '../../src/core/audit/check.js';
 import type { LedgerCheck } from '../../src/core/audit/check-report.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, externalAddresses, type Shop } from '../support/shop.js';
 import type { Transaction } from '../../src/core/db/engine.js';
 
 /** Rolls back a transaction. */
@@ -14,7 +14,7 @@ class Undo extends Error {
 
 describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let success: string;
   let failed: string;
   let pending: string;
@@ -26,24 +26,20 @@ describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
       engine,
       overrides: { paidByOperator: ['tron'] },
     });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     const { id: paid } = await merchant.fund({ amount: 100 });
-    const refunds = `/v1/payments/${paid}/refunds`;
-    const made = () =>
-      merchant.ask<{ id: string }>('POST', refunds, { body: { kind: 'partial', amount: 2 } });
+    const made = () => merchant.refund(paid, { kind: 'partial', amount: 2 });
     ({ id: refund } = await made());
     await merchant.ask('POST', `/v1/refunds/${(await made()).id}/cancel`);
     await merchant.fund({ network: 'bsc', amount: 100 });
     const { address } = await merchant.lock();
     await merchant.pay(address, 1);
     const onBsc = { walletAddress: externalAddresses.evm, walletNetwork: 'bsc' };
-    success = String((await merchant.transfer(onBsc)).body.data['id']);
+    ({ id: success } = await merchant.withdraw(onBsc));
     await merchant.until(success, 'success', 'bsc');
-    failed = String(
-      (await merchant.transfer({ ...onBsc, walletAddress: `0x${'0'.repeat(40)}` })).body.data['id'],
-    );
+    ({ id: failed } = await merchant.withdraw({ ...onBsc, walletAddress: `0x${'0'.repeat(40)}` }));
     await merchant.until(failed, 'failed', 'bsc');
-    pending = String((await merchant.transfer({})).body.data['id']);
+    ({ id: pending } = await merchant.withdraw());
     const account = await merchant.ask<{ id: string }>('POST', '/v1/bank-accounts', {
       body: {
         accountNumber: '0690000032',

@@ -4,14 +4,14 @@ import { createLedger, moved, type Posting } from '../../src/core/ledger/ledger.
 import type { PostingKey } from '../../src/core/ledger/posting-kinds.js';
 import type { Scope } from '../../src/core/shared/scope.js';
 import type { TestEngine } from '../support/engines.js';
-import { openShop } from '../support/shop-fixture.js';
+import { openSteppedShop } from '../support/stepped-shop.js';
 
 export type LedgerShop = Awaited<ReturnType<typeof openLedgerShop>>;
 
 export async function openLedgerShop(engine: TestEngine) {
   let count = 0;
   const newId = () => `01BK${String((count += 1)).padStart(22, '0')}`;
-  const shop = await openShop(engine, { newId });
+  const shop = await openSteppedShop(engine, { newId });
   const clock = { now: () => shop.time.now, real: () => shop.time.now };
   const ledger = createLedger(newId, clock);
   const { id: merchantId } = await shop.database.write((transaction) =>

@@ -6,8 +6,8 @@ import type { Actor } from '../../src/core/shared/scope.js';
 import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { externalAddresses } from '../support/shop.js';
+import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 const usdt = (amount: number) => BigInt(Math.round(amount * 1e6));
 const minute = 60_000;
@@ -22,7 +22,7 @@ const sum = (bookings: readonly Booking[]) =>
   bookings.reduce((total, { amount }) => total + usdt(Number(amount)), 0n);
 
 describe.each(engines)('The books of two months, on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   let scope: Actor;
   let stranger: Actor;
   let november: string;
@@ -32,7 +32,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
   const keepRates = async () => {
     for (const job of booksModule.rules(shop.app).jobs()) await job.run(new AbortController().signal);
   };
-  async function pay(of: Actor, sent: number, price = '10') {
+  async function sell(of: Actor, sent: number, price = '10') {
     shop.time.now += minute / 2;
     const payment = await shop.lock(of, { amount: price });
     await shop.send('tron', 'USDT', payment.address, usdt(sent));
@@ -58,7 +58,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
   };
 
   beforeAll(async () => {
-    shop = await openShop(engine);
+    shop = await openSteppedShop(engine);
     shop.time.now = Date.UTC(2026, 10, 2, 12);
     await shop.mine('tron');
     scope = await shop.merchant();
@@ -75,10 +75,10 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
         .execute(),
     );
     shop.cents.set('USDT', 101n);
-    await pay(scope, 30, '30');
-    await pay(stranger, 7, '7');
+    await sell(scope, 30, '30');
+    await sell(stranger, 7, '7');
     // Too much, in November.
-    const over = await pay(scope, 15);
+    const over = await sell(scope, 15);
     await shop.withdraw(scope, '5', externalAddresses.tron, 'tron');
     await sendOut();
     shop.time.now += minute;
@@ -89,7 +89,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     // Paid two minutes before midnight, and dropped by the network in December.
     shop.time.now = Date.UTC(2026, 10, 30, 23, 58);
     await shop.pass(0);
-    await pay(scope, 10);
+    await sell(scope, 10);
     shop.time.now = Date.UTC(2026, 11, 1, 0, 16);
     november = (await exportBooks(shop, scope, inNovember)).text;
 

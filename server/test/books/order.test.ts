@@ -3,12 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
-import { openShop } from '../support/shop-fixture.js';
+import { externalAddresses } from '../support/shop.js';
+import { openSteppedShop } from '../support/stepped-shop.js';
 
 describe.each(engines)('Bookings of one millisecond, on $name', (engine) => {
   it('give the same bytes after a copy to either engine', async () => {
-    const shop = await openShop(engine);
+    const shop = await openSteppedShop(engine);
     onTestFinished(() => shop.close());
     shop.time.now = Date.UTC(2026, 10, 2, 12);
     await shop.mine('tron');

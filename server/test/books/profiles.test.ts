@@ -7,7 +7,7 @@ import { moved } from '../../src/core/ledger/ledger.js';
 import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 import { exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
+import { externalAddresses } from '../support/shop.js';
 import { openLedgerShop, type LedgerShop } from './ledger-shop.js';
 
 const usdt = (amount: number) => BigInt(Math.round(amount * 1e6));
@@ -35,7 +35,7 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
     shop.cents.set('EUR', 115n);
     shop.time.now = Date.UTC(2026, 11, 1, 8);
     await shop.mine('tron');
-    const pay = async (txRef: string, amount: string, sent: number) => {
+    const sell = async (txRef: string, amount: string, sent: number) => {
       shop.time.now += 3_600_000;
       const { id } = await shop.database.write(async (transaction) => {
         const created = await shop.app.payments.create(transaction, scope, {
@@ -58,8 +58,8 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
       }
       await books.keepRates();
     };
-    await pay('order-1', '20', 23);
-    const over = await pay('=HYPERLINK("https://evil.example","order 2")', '10', 15);
+    await sell('order-1', '20', 23);
+    const over = await sell('=HYPERLINK("https://evil.example","order 2")', '10', 15);
     shop.time.now += 86_400_000;
     await shop.withdraw(scope, '5', externalAddresses.tron, 'tron');
     await sendOut();

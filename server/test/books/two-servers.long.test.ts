@@ -14,7 +14,7 @@ import { exportBooks } from '../support/books.js';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
-import { openShop } from '../support/shop-fixture.js';
+import { openSteppedShop } from '../support/stepped-shop.js';
 import { openLedgerShop } from './ledger-shop.js';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
@@ -138,7 +138,7 @@ describe.each(engines)('Two runs of a job at once, on $name', (engine) => {
     let tick = Date.UTC(2026, 0, 1, 12);
     // As two servers do, they start a moment apart.
     const latest = () => ({ numerator: 1n, denominator: 1n, source: 'test', at: tick });
-    const shop = await openShop(engine, { realNow: () => (tick += 1), rates: { latest } });
+    const shop = await openSteppedShop(engine, { realNow: () => (tick += 1), rates: { latest } });
     onTestFinished(() => shop.close());
     const { merchantId } = await shop.merchant();
     const ledger = createLedger(newId, { now: () => tick, real: () => tick });

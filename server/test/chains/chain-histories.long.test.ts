@@ -14,7 +14,7 @@ import { engines } from '../support/engines.js';
 import { randomOf } from '../support/random.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
 import { ScriptedChain, type NodeView, type ScriptedTx, type Trouble } from '../support/scripted-chain.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 /** Per engine. */
 const seeds = seedsOf(roundsOf({ usual: 6, soak: 200 }));
@@ -51,9 +51,9 @@ describe.each(engines)('random histories of chains, on $name', (engine) => {
     // The second one returns ranges of blocks while the scan catches up.
     chain: new ScriptedChain(network.mode, network.code, index === 1 ? 7 : 0, start),
   }));
-  let shop: Shop;
+  let shop: SteppedShop;
   beforeAll(async () => {
-    shop = await openShop(engine, {
+    shop = await openSteppedShop(engine, {
       networks: [...lines],
       addressSources: {
         find({ merchantId, mode }) {
@@ -83,10 +83,11 @@ describe.each(engines)('random histories of chains, on $name', (engine) => {
   );
 });
 
-const scanOf = (shop: Shop, { mode, code: network }: Network) => shop.app.scanner.scanNow({ mode, network });
+const scanOf = (shop: SteppedShop, { mode, code: network }: Network) =>
+  shop.app.scanner.scanNow({ mode, network });
 
 /** Lives one history, and compares it with the model after its scans. */
-async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<void> {
+async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Promise<void> {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T => {
     const found = list[random(list.length)];
@@ -156,7 +157,7 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
   }
 
   /** A transaction with one transfer or two, to the addresses of payments, on any network of their mode. */
-  function pay(coins = spend(), hash = `${seed}-tx-${(sent += 1)}`, line = pick(lines)): ScriptedTx {
+  function payAtRandom(coins = spend(), hash = `${seed}-tx-${(sent += 1)}`, line = pick(lines)): ScriptedTx {
     const { network, chain } = line;
     const transfers = Array.from({ length: random(4) === 0 ? 2 : 1 }, (_, outputIndex) => {
       // Most pay on the right network.
@@ -308,7 +309,7 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     const { hash, coins } = tx;
     chain.mempool = chain.mempool.filter((other) => other !== tx);
     told.push(`replace ${hash} on ${network.code}`);
-    if (random(3) > 0) pay(coins, undefined, line);
+    if (random(3) > 0) payAtRandom(coins, undefined, line);
     else dropped.push({ chain, tx });
   }
 
@@ -376,13 +377,13 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
       case 2:
       case 3:
       case 4:
-        pay();
+        payAtRandom();
         break;
       case 5: {
         // Networks that share a key can share a transaction's hash too.
-        const { hash, coins } = pay();
+        const { hash, coins } = payAtRandom();
         for (const line of lines)
-          if (!line.chain.mempool.some((tx) => tx.hash === hash)) pay(coins, hash, line);
+          if (!line.chain.mempool.some((tx) => tx.hash === hash)) payAtRandom(coins, hash, line);
         break;
       }
       case 6:

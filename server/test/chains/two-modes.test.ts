@@ -1,7 +1,7 @@
 /** A network of the same code in both modes, and merchants with deposit keys of their own: nothing of them mixes. */
 import { HDKey } from '@scure/bip32';
 import { verifyPayment } from 'crypto-checkout/client';
-import type { Payment } from 'crypto-checkout/contract';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   createAddressSource,
@@ -13,6 +13,7 @@ import type { Network } from '../../src/core/chains/networks.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { MemoryChain } from '../support/memory-chain.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type LockedPayment } from '../support/shop.js';
 
 const network: Network = {
   mode: 'live',
@@ -26,17 +27,6 @@ const network: Network = {
 /** The extended public key of some wallet. */
 const extendedPublicKey = (seed: number) =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(seed)).derive("m/44'/195'/0'").publicExtendedKey;
-
-interface Locked {
-  readonly id: string;
-  readonly amount: number;
-  readonly addressInformation: { readonly address: string; readonly network: string };
-}
-
-interface Balance {
-  readonly currency: string;
-  readonly totalBalance: number;
-}
 
 const testSeed = new Uint8Array(32).fill(7);
 
@@ -71,36 +61,23 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  async function ask<T>(method: string, path: string, key: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, { key, ...(body && { body }) });
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    return answer.body.data as T;
-  }
-
-  async function lock(key: string): Promise<Locked> {
-    const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', key, body);
-    await ask('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/tron`, key);
-    return ask<Locked>('PATCH', `/v1/payments/${payment.id}/currency/lock`, key);
-  }
-
-  const statusOf = async (key: string, id: string) =>
-    (await ask<{ status: string }>('GET', `/v1/transactions/${id}/verify`, key)).status;
-  const usdt = async (key: string) =>
-    (await ask<Balance[]>('GET', '/v1/balances', key)).find(({ currency }) => currency === 'USDT')
-      ?.totalBalance;
+  const lock = (key: string) => openShop(server, key).lock();
+  const record = (key: string, id: string) =>
+    openShop(server, key).ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
+  const statusOf = async (key: string, id: string) => (await record(key, id)).status;
+  const usdt = async (key: string) => (await openShop(server, key).balance()).totalBalance;
   const scanLive = () => server.app.scanner.scanNow({ mode: 'live', network: 'tron' });
-  const pay = (txHash: string, { addressInformation: { address } }: Locked) =>
+  const payOnChain = (txHash: string, { address }: LockedPayment) =>
     chain.send({ txHash, outputIndex: 0, currency: 'USDT', senders: [], address, amount: 10_010_000n });
 
   it('derives each merchant’s addresses from the key of their own, and test ones from the test key', async () => {
     const [own, other, test] = [await lock(first), await lock(second), await lock(server.secretKey)];
     const [ownSource, otherSource] = [...ownSources.values()];
-    expect(own.addressInformation.address).toBe(ownSource?.derive(0));
-    expect(other.addressInformation.address).toBe(otherSource?.derive(0));
+    expect(own.address).toBe(ownSource?.derive(0));
+    expect(other.address).toBe(otherSource?.derive(0));
     const testSource = createTestAddressSources(testSeed).find({ merchantId: '', mode: 'test' }, 'tron');
-    expect(test.addressInformation.address).toBe(testSource?.derive(0));
-    expect((await lock(first)).addressInformation.address).toBe(ownSource?.derive(1));
+    expect(test.address).toBe(testSource?.derive(0));
+    expect((await lock(first)).address).toBe(ownSource?.derive(1));
     const rows = await server.database.reader.selectFrom('derivations').selectAll().execute();
     expect(rows.map(({ source_id: id }) => id).sort()).toEqual(
       [ownSource?.id, otherSource?.id, testSource?.id].sort(),
@@ -110,13 +87,8 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
   it('keeps transfers of one hash apart: each pays the payment of its own mode', async () => {
     const live = await lock(first);
     const test = await lock(server.secretKey);
-    const { txHash } = await ask<{ txHash: string }>('POST', '/sandbox/transfers', server.secretKey, {
-      network: 'tron',
-      currency: 'USDT',
-      address: test.addressInformation.address,
-      amount: test.amount,
-    });
-    pay(txHash, live);
+    const { txHash } = await openShop(server).send(test.address, test.amount);
+    payOnChain(txHash, live);
     await scanLive();
     expect([await statusOf(first, live.id), await statusOf(server.secretKey, test.id)]).toEqual([
       'in progress',
@@ -128,7 +100,7 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
       'success',
       'in progress',
     ]);
-    await ask('POST', '/sandbox/blocks', server.secretKey, { network: 'tron', count: 2 });
+    await openShop(server).mine();
     expect(await statusOf(server.secretKey, test.id)).toBe('success');
     const receipts = await server.database.reader
       .selectFrom('receipts')
@@ -144,7 +116,7 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
 
   it('ignores on one mode’s network what is sent to an address of the other mode', async () => {
     const test = await lock(server.secretKey);
-    pay('to-a-test-address', test);
+    payOnChain('to-a-test-address', test);
     chain.mine(3);
     await scanLive();
     expect(await statusOf(server.secretKey, test.id)).toBe('in progress');
@@ -158,11 +130,11 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
 
   it('credits each merchant and mode separately, with a cursor for each mode', async () => {
     const live = await lock(second);
-    pay('second-shop', live);
+    payOnChain('second-shop', live);
     chain.mine(3);
     await scanLive();
     expect(await statusOf(second, live.id)).toBe('success');
-    expect([await usdt(first), await usdt(second)].map((sum) => (sum ?? 0) > 0)).toEqual([true, true]);
+    expect([await usdt(first), await usdt(second)].map((sum) => sum > 0)).toEqual([true, true]);
     const cursors = await server.database.reader
       .selectFrom('chain_cursors')
       .select(['mode', 'height'])
@@ -177,10 +149,9 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
 
   it('says its mode on every record, and verifyPayment takes only live ones for money', async () => {
     const [live, test] = [await lock(first), await lock(server.secretKey)];
-    const record = (key: string, { id }: Locked) => ask<Payment>('GET', `/v1/transactions/${id}/verify`, key);
-    const [paidLive, paidTest] = [await record(first, live), await record(server.secretKey, test)];
+    const [paidLive, paidTest] = [await record(first, live.id), await record(server.secretKey, test.id)];
     expect([paidLive.mode, paidTest.mode]).toEqual(['live', 'test']);
-    const failed = (payment: Payment, mode?: 'test') =>
+    const failed = (payment: PaymentRecord, mode?: 'test') =>
       verifyPayment(payment, { txRef: payment.txRef ?? '', baseAmount: 10, baseCurrency: 'USD', mode })
         .failed.map(({ rule }) => rule)
         .filter((rule) => rule === 'mode');

@@ -10,6 +10,7 @@ import { startAnvil, type Anvil } from '../support/anvil.js';
 import { lastEngine, type TestDatabase } from '../support/engines.js';
 import { depositKeys, unitsOf } from '../support/real-money.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const minute = 60_000;
 const token = 'token-of-the-metrics';
@@ -81,20 +82,13 @@ async function passMinute(): Promise<void> {
   });
 }
 
-async function ask<T>(server: TestServer, method: string, path: string, body?: object): Promise<T> {
-  const answer = await server.api(method, path, { key: liveKey, ...(body && { body }) });
-  expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-  return answer.body.data as T;
-}
-
 async function lockAndPay(server: TestServer): Promise<string> {
-  const body = { amount: 10, baseCurrency: 'USD' };
-  const { payment } = await ask<{ payment: { id: string } }>(server, 'POST', '/v1/payments/checkout', body);
-  await ask(server, 'PATCH', `/v1/payments/${payment.id}/currency/set/ETH/ethereum`);
-  const path = `/v1/payments/${payment.id}/currency/lock`;
-  const locked = await ask<PaymentRecord>(server, 'PATCH', path);
-  await anvil.send(locked.addressInformation?.address ?? '', unitsOf(locked.amount ?? 0, 'ETH'));
-  return payment.id;
+  const { id, address, amount } = await openShop(server, liveKey).lock({
+    currency: 'ETH',
+    network: 'ethereum',
+  });
+  await anvil.send(address, unitsOf(amount, 'ETH'));
+  return id;
 }
 
 async function metric(server: TestServer, name: string): Promise<number> {
@@ -137,7 +131,10 @@ it(
     await passMinute();
     const reader = servers.at(-1) ?? first;
     for (const id of paid) {
-      const { status } = await ask<PaymentRecord>(reader, 'GET', `/v1/transactions/${id}/verify`);
+      const { status } = await openShop(reader, liveKey).ask<PaymentRecord>(
+        'GET',
+        `/v1/transactions/${id}/verify`,
+      );
       expect(status).toBe('success');
     }
     expect(paid).toHaveLength(17);

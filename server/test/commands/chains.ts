@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { pino } from 'pino';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 import type { Chain, ChainBlock } from '../../src/core/chains/chain.js';
 import type { Network } from '../../src/core/chains/networks.js';
 import { startServer } from '../support/server.js';
@@ -24,7 +24,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
       const token = 'scrape-me-0123456789';
       const server = await startServer({ engine, log, env: { METRICS_TOKEN: token } });
       try {
-        const merchant = openMerchant(server);
+        const merchant = openShop(server);
         const quarantined = async () => {
           const { exitCode, stdout } = await merchant.run('chains', 'status', '--json');
           const { networks, quarantined: found } = JSON.parse(stdout) as Status;
@@ -169,7 +169,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
       chain.lastTold = 60_000;
       const server = await start();
       try {
-        const merchant = openMerchant(server);
+        const merchant = openShop(server);
         const status = async () =>
           (JSON.parse((await merchant.run('chains', 'status', '--json')).stdout) as Status).networks.find(
             ({ network }) => network === 'long',

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { csvLine } from 'crypto-checkout/contract';
 import { engines } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -35,12 +35,12 @@ function parseCsv(text: string): string[][] {
 
 describe.each(engines)('on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let records: Records;
   let merchantId: string;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     records = createRecords(server);
     ({ merchantId } = server.bootstrapped);
     await records.setWebhookUrl('http://localhost:9/hooks');
@@ -77,13 +77,7 @@ describe.each(engines)('on $name', (engine) => {
 
   it('the CSV has one line for each payment, receipt and credit, and runs no formula', async () => {
     const name = '=HYPERLINK("https://evil.example","a, b")';
-    const body = {
-      amount: 5,
-      baseCurrency: 'USD',
-      txRef: 'csv-1',
-      customer: { email: records.email(), name },
-    };
-    await merchant.ask('POST', '/v1/payments/checkout', { body });
+    await merchant.create({ txRef: 'csv-1', customer: { email: records.email(), name } });
     const text = await exportAll('--format', 'csv');
     expect(text).toMatch(/\r\n$/);
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
@@ -102,8 +96,7 @@ describe.each(engines)('on $name', (engine) => {
   it('no name of a payer controls the terminal that shows it', async () => {
     const name = '\u001b]0;owned\u0007\u009b31mAda\u007f\rRoot';
     const customer = { email: records.email(), name };
-    const body = { amount: 5, baseCurrency: 'USD', txRef: 'escape-1', customer };
-    await merchant.ask('POST', '/v1/payments/checkout', { body });
+    await merchant.create({ txRef: 'escape-1', customer });
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-export-'));
     onTestFinished(() => rm(directory, { recursive: true }));
     const texts = [];

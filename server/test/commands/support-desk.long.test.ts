@@ -4,17 +4,17 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(engines)('the support desk, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let owner: string[];
   beforeAll(async () => {
     // Commands expect the server at this address, and know no port of a test.
     server = await startServer({ engine, env: { PUBLIC_URL: 'http://127.0.0.1:8080' } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     const [first] = (await merchant.command('merchants', 'list')) as { id: string }[];
     owner = ['--merchant', first?.id ?? ''];
   });

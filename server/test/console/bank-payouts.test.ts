@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface BankPayout {
@@ -16,13 +16,13 @@ const path = '/console/api/bank-payouts';
 
 describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let ada: TestBrowser;
   let account: string;
   let real = Date.now();
   beforeAll(async () => {
     server = await startServer({ engine, overrides: { realNow: () => real } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     ada = await signIn(server, 'manager', 'ada@shop.example');
     await merchant.fund({ amount: 300 });
     const body = {
@@ -41,10 +41,10 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
   const bodyOf = (amount: string, reference: string) => ({
     ...{ bankAccountId: account, amount, currency: 'usdt', reference },
   });
-  const create = (amount: string, reference: string, who = ada) =>
+  const createPayout = (amount: string, reference: string, who = ada) =>
     who.send('POST', path, { body: bodyOf(amount, reference) });
   const made = async (amount: string, reference: string) => {
-    const { status, body } = await create(amount, reference);
+    const { status, body } = await createPayout(amount, reference);
     expect(status, JSON.stringify(body)).toBe(200);
     return body.data as unknown as BankPayout;
   };
@@ -66,7 +66,7 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
       account: { accountName: 'Ada Example', accountNumber: '0690000032', country: 'NG', currency: 'NGN' },
     });
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 25.5, 9);
-    expect((await create('25.5', 'Rent of May')).body.data, 'once').toEqual(payout);
+    expect((await createPayout('25.5', 'Rent of May')).body.data, 'once').toEqual(payout);
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 25.5, 9);
     expect((await list()).waiting).toEqual([payout]);
 
@@ -108,7 +108,7 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     const { id } = (await run(`${words} Operator1`)).json as { id: string };
     expect((await list()).waiting).toMatchObject([{ id, isOwn: false }]);
     const taken = await merchant.balance();
-    expect((await create('10', 'Operator1')).body.data).toMatchObject({ id, isOwn: false });
+    expect((await createPayout('10', 'Operator1')).body.data).toMatchObject({ id, isOwn: false });
     for (const [how, body] of [
       ['settle', {}],
       ['fail', { reason: 'Mine again' }],
@@ -121,11 +121,11 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
   });
 
   it('The payout of a transfer is ended with its transfer', async () => {
-    const { body } = await merchant.transfer({});
-    await merchant.until(String(body.data['id']), 'success');
+    const { id } = await merchant.withdraw();
+    await merchant.until(id, 'success');
     // Others may be of the same millisecond, so the list's order does not say which it is.
     const all = await merchant.ask<{ id: string; transfer?: string }[]>('GET', '/v1/payouts?skip=100');
-    const payout = all.find(({ transfer }) => transfer === body.data['id']);
+    const payout = all.find(({ transfer }) => transfer === id);
     const answer = await end(payout?.id ?? '', 'fail', { reason: 'Mine again' });
     expect([answer.status, answer.body.data.code]).toEqual([409, 'invalid_state']);
   });
@@ -151,7 +151,7 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     );
     const eve = await signIn(server, 'owner', 'eve@other.example', foreign);
     expect((await eve.send('GET', path)).body.data).toEqual({ waiting: [], ended: [] });
-    expect((await create('1', 'Mine', eve)).body.data.code).toBe('not_found');
+    expect((await createPayout('1', 'Mine', eve)).body.data.code).toBe('not_found');
     for (const unknown of [id, 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ']) {
       expect((await end(unknown, 'settle', {}, eve)).body.data.code).toBe('not_found');
       expect((await end(unknown, 'fail', { reason: 'Mine' }, eve)).body.data.code).toBe('not_found');
@@ -163,7 +163,7 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     expect((await support.send('GET', path)).body.data.code).toBe('role_not_allowed');
     real += 11 * 60_000;
     for (const answer of [
-      await create('1', 'Rent of September'),
+      await createPayout('1', 'Rent of September'),
       await end(id, 'settle', {}),
       await end(id, 'fail', { reason: 'Mine' }),
     ]) {

@@ -9,12 +9,12 @@ import { signIn, type TestBrowser } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(enginesOfTurn)('Work on payments, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let ada: TestBrowser;
   let ben: TestBrowser;
   let directory: string;
@@ -24,7 +24,7 @@ describe.each(enginesOfTurn)('Work on payments, on $name', (engine) => {
     const file = join(directory, 'data.key');
     await writeFile(file, randomBytes(32).toString('base64'), { mode: 0o600 });
     server = await startServer({ engine, env: { DATA_KEY_FILE: file } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     ada = await signIn(server, 'manager', 'ada@shop.example');
     ben = await signIn(server, 'support', 'ben@shop.example');
     const idOf = async (browser: TestBrowser) =>
@@ -59,9 +59,8 @@ describe.each(enginesOfTurn)('Work on payments, on $name', (engine) => {
   async function short(amount: number): Promise<{ id: string; address: string }> {
     const locked = await merchant.lock();
     const { address } = locked;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
-    await merchant.mine();
-    await merchant.sandbox('clock', { advanceSeconds: 86_400 });
+    await merchant.pay(address, amount);
+    await merchant.advance(86_400);
     await vi.waitFor(
       async () => {
         await merchant.mine(1);
@@ -93,7 +92,7 @@ describe.each(enginesOfTurn)('Work on payments, on $name', (engine) => {
       2,
     );
 
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
+    await merchant.send(address, 1);
     await vi.waitFor(
       async () => {
         await merchant.mine(1);

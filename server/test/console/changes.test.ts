@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 /** The same session at another server. The cookie of a server on another port has another name. */
 const at = ({ url }: TestServer, { cookie }: TestBrowser) =>
@@ -63,13 +64,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     await server.stop();
   });
 
-  let references = 0;
-  async function create(): Promise<string> {
-    references += 1;
-    const body = { amount: 5, baseCurrency: 'USD', txRef: `live-${references}` };
-    const { body: made } = await server.api('POST', '/v1/payments/checkout', { body });
-    return (made.data['payment'] as { id: string }).id;
-  }
+  const started = async () => (await openShop(server).create()).id;
   const cancel = (by: TestServer, id: string) =>
     by.api('PATCH', `/v1/payments/${id}/cancel`, {
       headers: { Authorization: `Bearer ${server.secretKey}` },
@@ -79,7 +74,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   async function fail(id: string, sequence: number): Promise<void> {
     const { merchantId } = server.bootstrapped;
     const { database } = server;
-    const subjectId = await create();
+    const subjectId = await started();
     await database.write((transaction) =>
       transaction
         .insertInto('outbox')
@@ -94,7 +89,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
 
   it("a payment's page learns only of its own payment, in its own mode, wherever it was changed", async () => {
     const owner = await signIn(server, 'owner');
-    const [id, quiet] = [await create(), await create()];
+    const [id, quiet] = [await started(), await started()];
     const [page, unchanged, live] = await Promise.all([
       listen(server.url, owner, `test?payment=${id}`),
       listen(server.url, owner, `test?payment=${quiet}`),
@@ -139,7 +134,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
 
   it('a payment’s page hears only of changes since its document, which has marks of only its own shop’s payments', async () => {
     const browser = at(other, await signIn(server, 'support'));
-    const id = await create();
+    const id = await started();
     const seenIn = async (path: string) => {
       const page = await fetch(`${other.url}/console/${path}`, { headers: { Cookie: browser.cookie } });
       const [, text = ''] = / start="([^"]*)"/.exec(await page.text()) ?? [];

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let records: Records;
   let ada: TestBrowser;
   let real = Date.now();
   beforeAll(async () => {
     server = await startServer({ engine, overrides: { realNow: () => real } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     records = createRecords(server);
     ada = await signIn(server, 'manager', 'ada@shop.example');
   });
@@ -92,9 +92,7 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
 
     const { email: other, id: customer, payments } = await payer();
     const body = { kind: 'partial', amount: 1, address: externalAddresses.tron };
-    const refund = await merchant.ask<{ id: string }>('POST', `/v1/payments/${payments[0]}/refunds`, {
-      body,
-    });
+    const refund = await merchant.refund(String(payments[0]), body);
     expect((await preview(customer)).body.data).toMatchObject({ blockedBy: 'refund' });
     expect((await erase(customer, other)).body.data.code).toBe('invalid_state');
     expect((await preview(customer)).body.data).toMatchObject({ email: other, payments: 2 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVolume } from '../../src/modules/console/volume.js';
 import { engines } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const dayMs = 86_400_000;
@@ -20,17 +20,17 @@ interface Home {
 
 describe.each(engines)('Home, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
   });
   afterAll(() => server.stop());
 
   const home = (key?: string) => merchant.ask<Home>('GET', '/v1/home', key === undefined ? {} : { key });
   const counts = async (key?: string) =>
     Object.fromEntries((await home(key)).attention.map(({ code, count }) => [code, count]));
-  async function pay(amount: number, isCancelled = false): Promise<string> {
+  async function paidWith(amount: number, isCancelled = false): Promise<string> {
     const { id, address } = await merchant.lock();
     if (isCancelled) await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
     await merchant.pay(address, amount);
@@ -44,14 +44,14 @@ describe.each(engines)('Home, on $name', (engine) => {
   });
 
   it('counts what came late, short, in excess or in another coin until it is refunded, and leads to it', async () => {
-    const excess = await pay(15);
-    await pay(10);
-    const late = await pay(10, true);
-    const short = await pay(5);
-    await merchant.sandbox('clock', { advanceSeconds: 3600 });
+    const excess = await paidWith(15);
+    await paidWith(10);
+    const late = await paidWith(10, true);
+    const short = await paidWith(5);
+    await merchant.advance(3600);
     const wrong = await merchant.lock();
     await merchant.pay(wrong.address, 50, { currency: 'TRX' });
-    await merchant.sandbox('clock', { advanceSeconds: 3600 });
+    await merchant.advance(3600);
     await merchant.mine(1);
     await expect
       .poll(counts)
@@ -73,8 +73,9 @@ describe.each(engines)('Home, on $name', (engine) => {
     const other = await server.foreignKey('secret', 'test');
     expect(await home(other)).toMatchObject({ attention: [], volume: [] });
 
-    const refund = await merchant.ask<{ id: string }>('POST', `/v1/payments/${excess}/refunds`, {
-      body: { kind: 'excess', address: 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9' },
+    const refund = await merchant.refund(excess, {
+      kind: 'excess',
+      address: 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9',
     });
     expect(await shown()).toMatchObject({ refunds_to_approve: [refund.id], payments_late: [late] });
     expect(await counts()).not.toHaveProperty('payments_excess');
@@ -122,7 +123,7 @@ describe.each(engines)('Home, on $name', (engine) => {
       '--mode',
       'test',
     );
-    await pay(10);
+    await paidWith(10);
     const found = await counts();
     expect(found).toMatchObject({ webhooks_off: 1, webhooks_failed: 1, balances_suspended: 1 });
   });

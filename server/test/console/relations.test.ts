@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface Subscription {
@@ -12,12 +12,12 @@ interface Subscription {
 
 describe.each(enginesOfTurn)('Records that show each other, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let sue: TestBrowser;
   const plans: Record<'oil' | 'wicks', string> = { oil: '', wicks: '' };
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     sue = await signIn(server, 'support', 'sue@shop.example');
     plans.oil = await plan('Lamp oil', 20);
     plans.wicks = await plan('Wicks', 5);
@@ -26,7 +26,7 @@ describe.each(enginesOfTurn)('Records that show each other, on $name', (engine) 
     await subscribe('wicks', 'ada@example.com');
     await subscribe('oil', 'ben@example.com');
     await payCharges('ada@example.com', 20);
-    await merchant.sandbox('clock', { advanceSeconds: 32 * 86_400 });
+    await merchant.advance(32 * 86_400);
   });
   afterAll(async () => {
     await merchant.expectBooksInOrder();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type Order } from '../support/shop.js';
 
 const ada = { email: 'Ada@Example.com', fullName: 'Ada Example', phoneNumber: '+15550100' };
 
@@ -18,21 +19,18 @@ describe.each(engines)('customers, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  const create = (body: unknown, key = server.secretKey) =>
+  const createCustomer = (body: unknown, key = server.secretKey) =>
     server.api('POST', '/v1/customers', { body, key });
   const list = (query: string, key = server.secretKey) => server.api('GET', `/v1/customers${query}`, { key });
   const retrieve = (id: unknown, key = server.secretKey) =>
     server.api('GET', `/v1/customers/${String(id)}`, { key });
   const update = (id: unknown, body: unknown, key = server.secretKey) =>
     server.api('PATCH', `/v1/customers/${String(id)}`, { body, key });
-  const pay = (customer: object, key = server.publicKey) =>
-    server.api('POST', '/v1/payments/checkout', {
-      key,
-      body: { amount: 5000, baseCurrency: 'NGN', customer },
-    });
+  const orderAs = (customer: NonNullable<Order['customer']>, key = server.publicKey) =>
+    openShop(server).checkout({ customer, key });
 
   it('have the given fields, and no others', async () => {
-    const { status, body } = await create(ada);
+    const { status, body } = await createCustomer(ada);
     expect([status, body.message]).toEqual([200, 'Customer created']);
     const { id, createdAt, ...fields } = body.data;
     expect(fields).toEqual({ ...ada, mode: 'test', isBlacklisted: false });
@@ -40,7 +38,7 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect(createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect((await retrieve(id)).body.data).toEqual(body.data);
 
-    const bare = await create({ email: 'bare@example.com', isBlacklisted: 'true', unknown: 1 });
+    const bare = await createCustomer({ email: 'bare@example.com', isBlacklisted: 'true', unknown: 1 });
     expect(Object.keys(bare.body.data).sort()).toEqual(['createdAt', 'email', 'id', 'isBlacklisted', 'mode']);
     expect(bare.body.data['isBlacklisted']).toBe(true);
   });
@@ -52,30 +50,30 @@ describe.each(engines)('customers, on $name', (engine) => {
     [{ email: 'long@example.com', fullName: 'a'.repeat(256) }, 'fullName'],
     [{ email: 'text@example.com', isBlacklisted: 'maybe' }, 'isBlacklisted'],
   ])('are refused with %j', async (body, param) => {
-    const { status, body: reply } = await create(body);
+    const { status, body: reply } = await createCustomer(body);
     expect([status, reply.data.code, reply.data.param]).toEqual([400, 'validation_error', param]);
   });
 
   it('have unique emails, whatever their case, even if two are created at once', async () => {
-    await create({ email: 'once@example.com' });
-    const again = await create({ email: 'ONCE@example.com' });
+    await createCustomer({ email: 'once@example.com' });
+    const again = await createCustomer({ email: 'ONCE@example.com' });
     expect([again.status, again.body.data.code, again.body.data.param]).toEqual([
       409,
       'customer_exists',
       'email',
     ]);
     const both = await Promise.all([
-      create({ email: 'two@example.com' }),
-      create({ email: 'TWO@example.com' }),
+      createCustomer({ email: 'two@example.com' }),
+      createCustomer({ email: 'TWO@example.com' }),
     ]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
   it('are separate for each merchant and mode, even if they have the same email', async () => {
-    const { body } = await create({ email: 'shared@example.com' });
+    const { body } = await createCustomer({ email: 'shared@example.com' });
     const { id } = body.data;
     for (const key of [foreign, live]) {
-      expect((await create({ email: 'shared@example.com' }, key)).status).toBe(200);
+      expect((await createCustomer({ email: 'shared@example.com' }, key)).status).toBe(200);
       const unseen = [await retrieve(id, key), await update(id, { fullName: 'Eve' }, key)];
       const unknown = await retrieve('ZZZZZZZZZZZZZZZZZZZZZZZZZZ', key);
       for (const { status, body: reply } of unseen) {
@@ -87,7 +85,7 @@ describe.each(engines)('customers, on $name', (engine) => {
   });
 
   it('change only in the given fields', async () => {
-    const { body } = await create({
+    const { body } = await createCustomer({
       email: 'change@example.com',
       fullName: 'Before',
       phoneNumber: '+15550101',
@@ -114,15 +112,15 @@ describe.each(engines)('customers, on $name', (engine) => {
   });
 
   it("cannot take another customer's email, but can change the case of their own", async () => {
-    await create({ email: 'taken@example.com' });
-    const { id } = (await create({ email: 'taker@example.com' })).body.data;
+    await createCustomer({ email: 'taken@example.com' });
+    const { id } = (await createCustomer({ email: 'taker@example.com' })).body.data;
     const { status, body } = await update(id, { email: 'Taken@Example.com', fullName: 'Not stored' });
     expect([status, body.data.code]).toEqual([409, 'customer_exists']);
     expect((await retrieve(id)).body.data).not.toHaveProperty('fullName');
     expect((await update(id, { email: 'TAKER@example.com' })).body.data['email']).toBe('TAKER@example.com');
 
     const rivals = await Promise.all(
-      ['first', 'second'].map((name) => create({ email: `${name}-rival@example.com` })),
+      ['first', 'second'].map((name) => createCustomer({ email: `${name}-rival@example.com` })),
     );
     const moves = await Promise.all(
       rivals.map((rival) => update(rival.body.data['id'], { email: 'prize@example.com' })),
@@ -139,7 +137,7 @@ describe.each(engines)('customers, on $name', (engine) => {
       'c@example.com',
       'd@example.com',
     ].entries()) {
-      const { body } = await create(
+      const { body } = await createCustomer(
         { email, phoneNumber: `+1555020${index % 2}`, isBlacklisted: email === 'b@example.com' },
         key,
       );
@@ -163,7 +161,11 @@ describe.each(engines)('customers, on $name', (engine) => {
   });
 
   it('are created by a payment with an email, but never changed or revealed by one', async () => {
-    const first = await pay({ email: 'payer@example.com', name: 'First Example', phoneNumber: '+15550102' });
+    const first = await orderAs({
+      email: 'payer@example.com',
+      name: 'First Example',
+      phoneNumber: '+15550102',
+    });
     expect(first.status).toBe(200);
     const stored = rowsOf(await list('?email=payer@example.com'));
     expect(stored).toMatchObject([
@@ -175,7 +177,7 @@ describe.each(engines)('customers, on $name', (engine) => {
       },
     ]);
 
-    const { body } = await pay({ email: 'PAYER@example.com', name: 'Somebody Else' });
+    const { body } = await orderAs({ email: 'PAYER@example.com', name: 'Somebody Else' });
     expect(body.data['payment']).toMatchObject({
       customer: 'P…@example.com',
       customerDetails: { email: 'P…@example.com', fullName: 'S. E.' },
@@ -183,41 +185,33 @@ describe.each(engines)('customers, on $name', (engine) => {
     expect(JSON.stringify(body)).not.toMatch(/First Example|15550102|payer@/);
     expect(rowsOf(await list('?email=payer@example.com'))).toEqual(stored);
 
-    const together = await Promise.all([1, 2, 3].map(() => pay({ email: 'crowd@example.com' })));
+    const together = await Promise.all([1, 2, 3].map(() => orderAs({ email: 'crowd@example.com' })));
     expect(together.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(rowsOf(await list('?email=crowd@example.com'))).toHaveLength(1);
     const { meta } = (await list('')).body;
-    expect((await pay({ name: 'Nobody' })).status).toBe(200);
+    expect((await orderAs({ name: 'Nobody' })).status).toBe(200);
     expect((await list('')).body.meta).toEqual(meta);
   });
 
   it('cannot start a payment while they are blacklisted, but can pay one that is already locked', async () => {
-    const { body } = await pay({ email: 'blocked@example.com' });
+    const { body } = await orderAs({ email: 'blocked@example.com' });
     const { id: paymentId } = body.data['payment'] as { id: string };
-    const payment = (path: string) => server.api('PATCH', `/v1/payments/${paymentId}/${path}`);
-    await payment('currency/set/USDT/tron');
-    const locked = await payment('currency/lock');
-    const { addressInformation, amount } = locked.body.data as unknown as {
-      addressInformation: { address: string };
-      amount: number;
-    };
+    const { address, amount } = await openShop(server).choose(paymentId);
     const [customer] = rowsOf(await list('?email=blocked@example.com'));
     await update(customer?.['id'], { isBlacklisted: true });
 
     const before = (await server.api('GET', '/v1/transactions')).body.meta;
     for (const key of [server.publicKey, server.secretKey]) {
-      const refused = await pay({ email: 'Blocked@Example.com' }, key);
+      const refused = await orderAs({ email: 'Blocked@Example.com' }, key);
       expect([refused.status, refused.body.data.code]).toEqual([403, 'customer_not_allowed']);
     }
     expect((await server.api('GET', '/v1/transactions')).body.meta).toEqual(before);
 
-    const transfer = { network: 'tron', currency: 'USDT', address: addressInformation.address, amount };
-    await server.api('POST', '/sandbox/transfers', { body: transfer });
-    await server.api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 2 } });
+    await openShop(server).pay(address, amount);
     const paid = await server.api('GET', `/v1/transactions/${paymentId}/verify`);
     expect(paid.body.data['status']).toBe('success');
 
     await update(customer?.['id'], { isBlacklisted: false });
-    expect((await pay({ email: 'blocked@example.com' })).status).toBe(200);
+    expect((await orderAs({ email: 'blocked@example.com' })).status).toBe(200);
   });
 });

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestEngine } from '../support/engines.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 import { createRecords } from '../support/records.js';
 import { startServer } from '../support/server.js';
 
@@ -84,7 +84,7 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     const env = { BOOTSTRAP_PUBLIC_KEY: server.publicKey, BOOTSTRAP_SECRET_KEY: server.secretKey };
     const restarted = await startServer({ engine: to, databaseUrl: target, env });
     onTestFinished(() => restarted.stop());
-    const merchant = openMerchant(restarted);
+    const merchant = openShop(restarted);
     const { availableBalance } = await merchant.balance();
     expect(availableBalance).toBeGreaterThan(0);
     // New rows get new numbers: log entries and the audit log are counted by the database.

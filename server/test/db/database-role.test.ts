@@ -7,6 +7,7 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { engines, lastEngine } from '../support/engines.js';
 import { startServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const postgres = engines.find(({ name }) => name === 'PostgreSQL');
 
@@ -45,10 +46,7 @@ describe.skipIf(!postgres)('the role of compose.yaml', () => {
       pathname: `/${name}`,
     });
     const server = await startServer({ engine, databaseUrl: url.href });
-    const { status } = await server.api('POST', '/v1/payments/checkout', {
-      body: { amount: 10, baseCurrency: 'USD' },
-    });
-    expect(status).toBe(200);
+    await openShop(server).create();
     await server.stop();
 
     const client = new pg.Client({ connectionString: url.href });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 describe('the demo shop', () => {
   let server: TestServer;
@@ -28,28 +29,16 @@ describe('the demo shop', () => {
   }
 
   /** Creates a payment for an order, as the widget does, and pays it in full. @returns its id */
-  async function pay(txRef: unknown, amount: unknown, baseCurrency: unknown): Promise<string> {
-    const key = server.publicKey;
-    const created = await server.api('POST', '/v1/payments/checkout', {
-      key,
-      body: { txRef, amount, baseCurrency },
+  async function payOrder(txRef: unknown, amount: unknown, baseCurrency: unknown): Promise<string> {
+    const payer = openShop(server);
+    const locked = await payer.lock({
+      key: server.publicKey,
+      txRef: String(txRef),
+      amount: String(amount),
+      baseCurrency: String(baseCurrency),
     });
-    const { id } = (created.body.data as { payment: { id: string } }).payment;
-    await server.api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, { key });
-    const locked = await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key });
-    const { addressInformation, amountDue } = locked.body.data as {
-      addressInformation: { address: string };
-      amountDue: number;
-    };
-    const transfer = {
-      network: 'tron',
-      currency: 'USDT',
-      address: addressInformation.address,
-      amount: amountDue,
-    };
-    await server.api('POST', '/sandbox/transfers', { body: transfer });
-    await server.api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });
-    return id;
+    await payer.pay(locked.address, locked.amount);
+    return locked.id;
   }
 
   it('gives pages a public key, the prices and the currencies, and no secret', async () => {
@@ -102,7 +91,7 @@ describe('the demo shop', () => {
   it('verifies a paid order, even on the second payment for it', async () => {
     const { json: order } = await shop('orders', { quantity: 1, baseCurrency: 'NGN' });
     const { id: orderId, reference, amount, baseCurrency } = order;
-    const id = await pay(`${String(reference)}:2`, amount, baseCurrency);
+    const id = await payOrder(`${String(reference)}:2`, amount, baseCurrency);
     const { json } = await shop(`orders/${String(orderId)}/verification`, { paymentId: id });
     expect(json).toMatchObject({ verified: true, transaction: { status: 'success' } });
     expect(json['rules']).toEqual(
@@ -121,16 +110,19 @@ describe('the demo shop', () => {
         failed: rules.filter(({ passed }) => !passed).map(({ rule }) => rule),
       };
     };
-    expect(await verify(await pay('another-order', '49', 'USD'))).toEqual({
+    expect(await verify(await payOrder('another-order', '49', 'USD'))).toEqual({
       verified: false,
       failed: ['reference'],
     });
-    expect(await verify(await pay(`${reference}x:2`, '49', 'USD'))).toEqual({
+    expect(await verify(await payOrder(`${reference}x:2`, '49', 'USD'))).toEqual({
       verified: false,
       failed: ['reference'],
     });
-    expect(await verify(await pay(reference, '0.49', 'USD'))).toEqual({ verified: false, failed: ['price'] });
-    expect(await verify(await pay(`${reference}:2`, '49', 'NGN'))).toEqual({
+    expect(await verify(await payOrder(reference, '0.49', 'USD'))).toEqual({
+      verified: false,
+      failed: ['price'],
+    });
+    expect(await verify(await payOrder(`${reference}:2`, '49', 'NGN'))).toEqual({
       verified: false,
       failed: ['price'],
     });
@@ -139,16 +131,9 @@ describe('the demo shop', () => {
   });
 
   describe('the simulator', () => {
-    /** Creates and locks a payment, as the widget does. */
-    async function lock(txRef: unknown): Promise<string> {
-      const key = server.publicKey;
-      const body = { txRef, amount: '24.5', baseCurrency: 'USD' };
-      const created = await server.api('POST', '/v1/payments/checkout', { key, body });
-      const { id } = (created.body.data as { payment: { id: string } }).payment;
-      await server.api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, { key });
-      await server.api('PATCH', `/v1/payments/${id}/currency/lock`, { key });
-      return id;
-    }
+    /** As the widget does. */
+    const lock = async (txRef: unknown) =>
+      (await openShop(server).lock({ key: server.publicKey, txRef: String(txRef), amount: '24.5' })).id;
     const newOrder = async () =>
       String((await shop('orders', { quantity: 1, baseCurrency: 'USD' })).json['id']);
     /** An order's id begins with its number. */
@@ -320,7 +305,7 @@ describe('the demo shop', () => {
       }).then(({ status }) => status);
 
     it('is set back by the shop’s own page, and the test payments are gone', async () => {
-      await pay('order-to-forget', 5, 'USD');
+      await payOrder('order-to-forget', 5, 'USD');
       await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 3600 } });
       const clockAhead = async () => Number((await shop('config')).json['clockAheadSeconds']);
       // Actions of others reach the page within seconds.

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sqlite } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const execute = promisify(execFile);
@@ -45,11 +45,11 @@ const [hasPython, hasPhp, hasCurl] = await Promise.all(['python3', 'php', 'curl'
 
 describe('Create a payment', () => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let folder: string;
   beforeAll(async () => {
     server = await startServer({ engine: sqlite });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     // Inside the repository, so that the client is found.
     await mkdir(join(root, '.tmp'), { recursive: true });
     folder = await mkdtemp(join(root, '.tmp/guide-'));
@@ -72,7 +72,7 @@ describe('Create a payment', () => {
     const { stdout } = await execute(program, [file], { env, cwd: folder, timeout: 30_000 });
     return stdout.trim();
   }
-  async function pay(id: string): Promise<void> {
+  async function payChosen(id: string): Promise<void> {
     await merchant.pay((await merchant.choose(id)).address, 49.9);
   }
   const isPayment = (line: string) => {
@@ -102,7 +102,7 @@ describe('Create a payment', () => {
       const [made = '', before] = (await run('python3', 'create.py', code)).split('\n');
       expect(before).toBe('False');
       const id = isPayment(made);
-      await pay(id);
+      await payChosen(id);
       const later = code.replace(/^(?:made =|print\().*$/gm, '') + `\nprint(is_paid("${id}", order))\n`;
       expect(await run('python3', 'later.py', later)).toBe('True');
       const dearer = later.replace('"49.90"', '"59.90"');
@@ -122,7 +122,7 @@ describe('Create a payment', () => {
       const [made = '', before] = (await run('php', 'create.php', code)).split('\n');
       expect(before).toBe('bool(false)');
       const id = isPayment(made);
-      await pay(id);
+      await payChosen(id);
       const later =
         code.replace(/^(?:\$made =|echo |var_dump).*$/gm, '') + `\nvar_dump(is_paid('${id}', $order));\n`;
       expect(await run('php', 'later.php', later)).toBe('bool(true)');
@@ -139,14 +139,14 @@ describe('Create a payment', () => {
         stdio: 'ignore',
       });
       try {
-        const send = (body: string, headers: Record<string, string>) =>
+        const postWebhook = (body: string, headers: Record<string, string>) =>
           fetch(`http://${address}/`, { method: 'POST', body, headers }).then(({ status }) => status);
         const body = JSON.stringify({ type: 'payment.success', data: { id: 'one', name: 'Zoë' } });
-        await expect.poll(() => send('', {}).catch(() => 0), { timeout: 10_000 }).toBe(400);
-        expect(await send(body, signed(body))).toBe(204);
-        expect(await send(`${body} `, signed(body))).toBe(400);
+        await expect.poll(() => postWebhook('', {}).catch(() => 0), { timeout: 10_000 }).toBe(400);
+        expect(await postWebhook(body, signed(body))).toBe(204);
+        expect(await postWebhook(`${body} `, signed(body))).toBe(400);
         const late = { ...signed(body), 'webhook-timestamp': '1' };
-        expect(await send(body, late)).toBe(400);
+        expect(await postWebhook(body, late)).toBe(400);
       } finally {
         php.kill();
       }
@@ -161,7 +161,7 @@ const reply = await POST(request);
 console.log(reply.status, reply.headers.get('location'));`;
     const made = await run(process.execPath, 'pay.mjs', create + call);
     const [, id = ''] = /^303 \S+\/pay\/(\w{26})$/.exec(made) ?? [];
-    await pay(id);
+    await payChosen(id);
     const event = JSON.stringify({
       type: 'payment.success',
       timestamp: new Date().toISOString(),

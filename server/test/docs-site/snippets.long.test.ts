@@ -15,7 +15,7 @@ import * as z from 'zod/mini';
 import { runCommandLine } from '../support/command-line.js';
 import { sqlite } from '../support/engines.js';
 import { openSink, type Sink } from '../support/mail-sink.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -170,13 +170,13 @@ it('the tests that run them are there, and read these pages', async () => {
 });
 
 let server: TestServer;
-let merchant: MerchantFixture;
+let merchant: Shop;
 let sink: Sink;
 /** Inside the repository, so that packages are found. */
 let folder: string;
 beforeAll(async () => {
   [server, sink] = await Promise.all([startServer({ engine: sqlite }), openSink()]);
-  merchant = openMerchant(server);
+  merchant = openShop(server);
   await mkdir(join(root, '.tmp'), { recursive: true });
   folder = await mkdtemp(join(root, '.tmp/snippets-'));
 });
@@ -346,7 +346,7 @@ it('the handler of webhooks settles a signed event once it is verified, and refu
   try {
     const { id } = await merchant.lock();
     const data = { ...(await merchant.ask<object>('GET', `/v1/transactions/${id}/verify`)), sequence: 1 };
-    const send = (type: string, more: object = {}, isForged = false) => {
+    const postWebhook = (type: string, more: object = {}, isForged = false) => {
       const now = new Date();
       const body = JSON.stringify({ type, timestamp: now.toISOString(), data: { ...data, ...more } });
       const headers = {
@@ -360,11 +360,11 @@ it('the handler of webhooks settles a signed event once it is verified, and refu
         () => 0,
       );
     };
-    await expect.poll(() => send('payment.success', {}, true), { timeout: 20_000 }).toBe(400);
-    expect(await send('something.new')).toBe(204);
-    expect(await send('payment.success', { isSample: true })).toBe(204);
+    await expect.poll(() => postWebhook('payment.success', {}, true), { timeout: 20_000 }).toBe(400);
+    expect(await postWebhook('something.new')).toBe(204);
+    expect(await postWebhook('payment.success', { isSample: true })).toBe(204);
     expect(printed).toBe('');
-    expect(await send('payment.success')).toBe(204);
+    expect(await postWebhook('payment.success')).toBe(204);
     expect(printed).toBe(`settle ${id}\n`);
   } finally {
     shop.kill();

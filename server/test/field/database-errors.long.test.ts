@@ -17,10 +17,9 @@ import { runCommandLine } from '../support/command-line.js';
 import { engines, sqlite, type TestDatabase } from '../support/engines.js';
 import { openAddress } from '../support/moving-address.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
-const create = ({ api }: TestServer) =>
-  api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD' } });
 const ready = async ({ url }: TestServer) => call(url, 'GET', '/readyz');
 
 /** By SQLSTATE, with where it comes from. */
@@ -86,7 +85,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     const replies: Record<string, unknown> = {};
     for (const code of [...Object.keys(passing), '22012', '23514']) {
       await onInsert(`raise exception 'as reported' using errcode = '${code}'`);
-      const { status, headers, body } = await create(running);
+      const { status, headers, body } = await openShop(running).checkout();
       replies[code] = [status, body.data.code, headers.has('retry-after')];
     }
     const expected = Object.keys(passing).map((code) => [code, [503, 'service_unavailable', true]] as const);
@@ -94,14 +93,14 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     expect(replies).toEqual({ ...Object.fromEntries(expected), 22012: bug, 23514: bug });
     await sql.raw('drop function act cascade').execute(other.reader);
     await expect.poll(async () => (await ready(running)).status, { timeout: 10_000 }).toBe(200);
-    for (let index = 0; index < 20; index += 1) expect((await create(running)).status).toBe(200);
+    for (let index = 0; index < 20; index += 1) expect((await openShop(running).checkout()).status).toBe(200);
   });
 
   // pg-promise#566, brianc/node-postgres#154: the connection came back to the pool in an aborted transaction
   it('answers 503 to a request that is cancelled, and nobody gets an aborted transaction from the pool', async () => {
     const running = await start();
     await onInsert('perform pg_sleep(20)');
-    const cancelled = Promise.all(Array.from({ length: 8 }, () => create(running)));
+    const cancelled = Promise.all(Array.from({ length: 8 }, () => openShop(running).checkout()));
     const isOver = { value: false };
     const cancelling = (async () => {
       while (!isOver.value) {
@@ -117,7 +116,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
       '503 service_unavailable',
     ]);
     await sql.raw('drop function act cascade').execute(other.reader);
-    const after = await Promise.all(Array.from({ length: 30 }, () => create(running)));
+    const after = await Promise.all(Array.from({ length: 30 }, () => openShop(running).checkout()));
     expect([...new Set(after.map(({ status }) => status))]).toEqual([200]);
   });
 
@@ -414,7 +413,7 @@ describe('SQLite', () => {
       await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
       const holder = new SqliteDatabase(server.databaseUrl.slice('sqlite:'.length));
       holder.exec('begin immediate');
-      const { status, headers, body } = await create(server);
+      const { status, headers, body } = await openShop(server).checkout();
       expect([status, body.data.code, headers.has('retry-after')]).toEqual([
         503,
         'service_unavailable',
@@ -428,7 +427,7 @@ describe('SQLite', () => {
       holder.exec('rollback');
       holder.close();
       await expect.poll(async () => (await ready(server)).status, { timeout: 20_000 }).toBe(200);
-      expect(await create(server)).toMatchObject({ status: 200 });
+      expect(await openShop(server).checkout()).toMatchObject({ status: 200 });
     } finally {
       await server.stop();
     }
@@ -484,7 +483,7 @@ describe('SQLite', () => {
       await server.database
         .write((transaction) => sql.raw('pragma query_only = on').execute(transaction))
         .catch(() => undefined);
-      const { status, headers, body } = await create(server);
+      const { status, headers, body } = await openShop(server).checkout();
       expect([status, body.data.code, headers.has('retry-after')]).toEqual([
         503,
         'service_unavailable',

@@ -12,7 +12,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface Home {
@@ -23,7 +23,7 @@ interface Home {
 
 describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let ids: readonly string[];
   let real = Date.parse('2026-10-26T12:00:00Z');
   /** On the day of 25 hours in Berlin: its first and last moments, and those next to them. */
@@ -35,7 +35,7 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
   ];
   beforeAll(async () => {
     server = await startServer({ engine, overrides: { realNow: () => real } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     ids = await Promise.all(
       times.map(async () => {
         const { id, address, amount } = await merchant.lock();

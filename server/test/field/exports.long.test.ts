@@ -58,18 +58,16 @@ describe('Payouts that a wallet has', () => {
   };
   const code = async (where: string, body: object) =>
     (await owner.send('POST', `${path}${where}`, { body })).status;
-  async function create(amount: number, currency = 'USDT'): Promise<string> {
+  async function withdraw(amount: number, currency = 'USDT'): Promise<string> {
     const body = { amount, currency, walletAddress: destination, walletNetwork: network };
-    const made = await fixture.merchant.transfer(body);
-    expect(made.status, JSON.stringify(made.body)).toBe(200);
-    return (made.body.data as { id: string }).id;
+    return (await fixture.merchant.withdraw(body)).id;
   }
   const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
   const nonceOf = async (account: string) =>
     Number(await anvil.rpc('eth_getTransactionCount', [account, 'latest']));
   async function exported() {
     const amount = (100 + (cents += 1)) / 100;
-    const id = await create(amount);
+    const id = await withdraw(amount);
     const file = await ask<File>('', { network });
     const call = file.transfers.find((one) => one.id === id);
     return { id, amount, exportId: file.export, call: call ?? { to: '', data: '' } };
@@ -98,17 +96,17 @@ describe('Payouts that a wallet has', () => {
     const safe = getAddress(await anvil.deploy('Treasury', [0, factory.address]));
     await fixture.setTreasury(safe);
     await anvil.send(safe, 10n ** 18n);
-    const id = await create(0.0007, 'ETH');
+    const id = await withdraw(0.0007, 'ETH');
     const first = await ask<File>('', { network });
     await decide(first.export);
     const second = await ask<File>('', { network });
     expect(second.transfers.map((one) => one.id)).toEqual([id]);
     const before = await fixture.custody('ETH');
-    const pay = () => anvil.call('Treasury', safe, 'payOut', [[destination], 700_000_000_000_000n]);
-    await pay();
+    const payByHand = () => anvil.call('Treasury', safe, 'payOut', [[destination], 700_000_000_000_000n]);
+    await payByHand();
     await fixture.watch();
     expect(await status(id)).toBe('success');
-    await pay();
+    await payByHand();
     await fixture.watch();
     const rows = await fixture.command<{ amount: string; currency: string; status: string }[]>(
       `transfers list --merchant ${fixture.merchantId}`,
@@ -173,13 +171,13 @@ describe('Payouts that a wallet has', () => {
     const { id, exportId, call } = await handed();
     await anvil.automine(false);
     const nonce = `0x${(await nonceOf(treasury)).toString(16)}`;
-    const send = (gwei: number) =>
+    const sendAtGasPrice = (gwei: number) =>
       anvil.rpc<string>('eth_sendTransaction', [
         { from: treasury, ...call, nonce, gasPrice: `0x${(gwei * 10 ** 9).toString(16)}` },
       ]);
-    const slow = await send(3);
+    const slow = await sendAtGasPrice(3);
     await ask(`/${exportId}/answer`, { transfers: [id], answer: slow });
-    const fast = await send(30);
+    const fast = await sendAtGasPrice(30);
     expect(await code(`/${exportId}/answer`, { transfers: [id], answer: fast })).toBe(200);
     await anvil.automine(true);
     await fixture.watch();

@@ -6,23 +6,23 @@ import { webhookEvent, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../src/core/db/schema.js';
 import { engines } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(engines)('facts of payments that others lost, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await createRecords(server).setWebhookUrl('http://127.0.0.1:9/');
   });
   afterAll(() => server.stop());
 
   const record = (id: string) => merchant.ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
   const expire = async () => {
-    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.advance(1801);
     await merchant.mine();
   };
   const eventsOf = async (id: string) =>

@@ -8,9 +8,9 @@ import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startReceiver } from '../webhooks/receiver.js';
-import { openShop, type Shop } from '../webhooks/shop.js';
+import { openWebhookShop, type WebhookShop } from '../webhooks/webhook-shop.js';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 
@@ -70,14 +70,14 @@ async function openLossyAddress(target: string) {
 describe.skipIf(!postgres)('A commit whose answer is lost, on PostgreSQL', () => {
   let made: TestDatabase;
   let address: Awaited<ReturnType<typeof openLossyAddress>>;
-  let shop: Shop;
-  let merchant: MerchantFixture;
+  let shop: WebhookShop;
+  let merchant: Shop;
   beforeEach(async () => {
     if (!postgres) return;
     made = await postgres.create();
     address = await openLossyAddress(made.url);
-    shop = await openShop({ engine: postgres, databaseUrl: address.url });
-    merchant = openMerchant(shop.server);
+    shop = await openWebhookShop({ engine: postgres, databaseUrl: address.url });
+    merchant = openShop(shop.server);
   });
   afterEach(async () => {
     await merchant.expectBooksInOrder();

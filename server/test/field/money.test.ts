@@ -1,6 +1,7 @@
 /** Public reports of money and payments that went wrong between two transactions, tried on this server. */
 import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -17,22 +18,22 @@ import {
 } from '../chains/fixture.js';
 import { engines, sqlite, type TestDatabase } from '../support/engines.js';
 import { MemoryChain } from '../support/memory-chain.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { expectBooksInOrder } from '../support/violations.js';
 import { startReceiver } from '../webhooks/receiver.js';
-import { openShop } from '../webhooks/shop.js';
+import { openWebhookShop } from '../webhooks/webhook-shop.js';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 
 describe.skipIf(!postgres)('Two changes of one balance, on PostgreSQL', () => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let watcher: pg.Client;
   beforeEach(async () => {
     if (!postgres) return;
     server = await startServer({ engine: postgres });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     watcher = new pg.Client({ connectionString: server.databaseUrl });
     await watcher.connect();
   });
@@ -53,10 +54,9 @@ describe.skipIf(!postgres)('Two changes of one balance, on PostgreSQL', () => {
   // ept/hermitage#12, ury-erp/ury#366: a statement that has waited for a lock keeps to the rows that it saw before
   it('a credit that waits for the reversal which makes the first debt repays that debt', async () => {
     await merchant.fund({ network: 'bsc', amount: 20 });
-    const { body } = await merchant.transfer({
-      ...{ amount: 19, walletAddress: externalAddresses.evm, walletNetwork: 'bsc' },
-    });
-    await merchant.until(String(body.data['id']), 'success', 'bsc');
+    const onBsc = { walletAddress: externalAddresses.evm, walletNetwork: 'bsc' };
+    const { id: withdrawn } = await merchant.withdraw({ ...onBsc, amount: 19 });
+    await merchant.until(withdrawn, 'success', 'bsc');
     const { id, address } = await merchant.lock();
     await merchant.pay(address, 5);
 
@@ -148,30 +148,13 @@ describe('A transaction with many parts', () => {
     await server.stop();
   });
 
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const reply = await server.api(method, path, { key, ...(body && { body }) });
-    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-    return reply.body.data as T;
-  }
-
-  async function lock(): Promise<{ id: string; address: string }> {
-    const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', body);
-    const { id } = payment;
-    await ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
-    const { addressInformation } = await ask<{ addressInformation: { address: string } }>(
-      ...(['PATCH', `/v1/payments/${id}/currency/lock`] as const),
-    );
-    return { id, address: addressInformation.address };
-  }
-
-  const read = (id: string) =>
-    ask<{ status: string; addressSentFrom: string[] }>('GET', `/v1/payments/${id}`);
+  const live = () => openShop(server, key);
+  const read = (id: string) => live().ask<PaymentRecord>('GET', `/v1/payments/${id}`);
   const transfer = { txHash: 'ab'.repeat(32), currency: 'USDT', senders: [] };
 
   // GLEECBTC/komodo-defi-framework#1056: a server's reply about a transaction with many inputs was too large to be sent
   it('pays like any other if it has many inputs, and the replies name a few of its senders', async () => {
-    const { id, address } = await lock();
+    const { id, address } = await live().lock();
     const senders = Array.from({ length: 14_000 }, (_, index) => `sender-${index}`);
     chain.send({ ...transfer, outputIndex: 0, address, amount: 10_000_000n, senders });
     chain.mine(4);
@@ -183,9 +166,9 @@ describe('A transaction with many parts', () => {
 
   // openware/peatio#1767, txbits/txbits#45: only the first output of a transaction was credited
   it('pays each payment and each deposit, also two to one address', async () => {
-    const payments = [await lock(), await lock()];
-    const { addresses } = await ask<{ addresses: { address: string }[] }>('POST', '/v1/wallets', {
-      currency: 'USDT',
+    const payments = [await live().lock(), await live().lock()];
+    const { addresses } = await live().ask<{ addresses: { address: string }[] }>('POST', '/v1/wallets', {
+      body: { currency: 'USDT' },
     });
     const wallet = addresses[0]?.address ?? '';
     const outputs = [...payments.map((one) => [one.address, 10] as const), [wallet, 3], [wallet, 4]] as const;
@@ -193,7 +176,7 @@ describe('A transaction with many parts', () => {
       chain.send({ ...transfer, outputIndex, address, amount: BigInt(amount) * 1_000_000n });
     chain.mine(4);
     for (const { id } of payments) await expect.poll(async () => (await read(id)).status).toBe('success');
-    const listed = await ask<{ status: string; amount: number }[]>('GET', '/v1/transactions');
+    const listed = await live().ask<PaymentRecord[]>('GET', '/v1/transactions');
     expect(listed.map(({ status, amount }) => [status, amount]).sort()).toEqual([
       ...[
         ['success', 10],
@@ -202,16 +185,15 @@ describe('A transaction with many parts', () => {
         ['success', 4],
       ],
     ]);
-    const balances = await ask<{ currency: string; availableBalance: number }[]>('GET', '/v1/balances');
     // Each has its own fee of 1 %.
-    expect(balances.find(({ currency }) => currency === 'USDT')?.availableBalance).toBe(26.73);
+    expect((await live().balance()).availableBalance).toBe(26.73);
   });
 });
 
 describe('Webhooks that no data key opens', () => {
   // hookdeck/outpost#948, preloopdev/preloop#236: one that cannot be read held up all others
   it('hold up no other, and are not given up', async () => {
-    const shop = await openShop({ engine: sqlite, log: pino({ level: 'silent' }) });
+    const shop = await openWebhookShop({ engine: sqlite, log: pino({ level: 'silent' }) });
     const receiver = await startReceiver();
     await shop.setEndpoint(receiver);
     receiver.answer = { status: 500 };

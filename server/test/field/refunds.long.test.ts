@@ -4,9 +4,9 @@ import { bech32, createBase58check, hex } from '@scure/base';
 import { addr, eip191Signer } from 'micro-eth-signer';
 import { encodeAbiParameters, hashMessage, type Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openClaimBrowser } from '../support/claim-browser.js';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { engines } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { confirmations, openTreasury, type TreasuryFixture } from '../treasury/treasury-fixture.js';
 
@@ -20,13 +20,6 @@ const strangerKey = `0x${'8'.repeat(64)}`;
 interface Claimed {
   readonly sameWallet: boolean | null;
   readonly signatureText: string;
-}
-
-/** Starts a refund of a payment. @returns its token */
-async function startRefund(merchant: MerchantFixture, paymentId: string, body: object): Promise<string> {
-  const path = `/v1/payments/${paymentId}/refunds`;
-  const { claimUrl } = await merchant.ask<{ claimUrl: string }>('POST', path, { body });
-  return new URL(claimUrl).hash.slice(1);
 }
 
 /** Gives an address with the signature that is made of the text. @returns what the server says of it */
@@ -45,10 +38,10 @@ async function prove(
 
 describe('Signatures and addresses, on simulated networks', () => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine, env: { PUBLIC_URL: 'https://pay.shop.example/checkout' } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.fund({ network: 'ethereum', amount: 100 });
     await merchant.fund({ amount: 100 });
   });
@@ -76,12 +69,11 @@ describe('Signatures and addresses, on simulated networks', () => {
 
   async function refund(senders: readonly string[] = [payer], extra: readonly number[] = []) {
     const { id, address } = await merchant.lock({ network: 'ethereum' });
-    const send = (amount: number) => merchant.send(address, amount, { network: 'ethereum' });
-    await send(15);
-    for (const amount of extra) await send(amount);
+    await merchant.send(address, 15, { network: 'ethereum' });
+    for (const amount of extra) await merchant.send(address, amount, { network: 'ethereum' });
     await merchant.mine(2, 'ethereum');
     await paidBy(id, senders);
-    return startRefund(merchant, id, { kind: 'partial', amount: 4 });
+    return claimTokenOf(await merchant.refund(id, { kind: 'partial', amount: 4 }));
   }
 
   /** The same signature in other forms. */
@@ -120,13 +112,12 @@ describe('Signatures and addresses, on simulated networks', () => {
 
   it('does not let one coin prove two refunds', async () => {
     const { id, address } = await merchant.lock({ network: 'ethereum' });
-    const send = (amount: number) => merchant.send(address, amount, { network: 'ethereum' });
-    await send(10);
-    await send(4);
+    await merchant.send(address, 10, { network: 'ethereum' });
+    await merchant.send(address, 4, { network: 'ethereum' });
     await merchant.mine(2, 'ethereum');
     await paidBy(id, [addr.fromPrivateKey(strangerKey), payer]);
     const sign = (text: string) => eip191Signer.sign(text, payerKey);
-    const start = () => startRefund(merchant, id, { kind: 'partial', amount: 3 });
+    const start = async () => claimTokenOf(await merchant.refund(id, { kind: 'partial', amount: 3 }));
     expect([await prove(server, await start(), sign), await prove(server, await start(), sign)]).toEqual([
       ...[true, false],
     ]);
@@ -184,7 +175,7 @@ describe('Signatures and addresses, on simulated networks', () => {
   ] as const)('sends nothing on %s to %s', async (network, _name, address) => {
     const [currency, amount] = coins[network];
     const { id } = await merchant.fund({ network, currency, amount });
-    const token = await startRefund(merchant, id, { kind: 'partial', amount: amount / 10 });
+    const token = claimTokenOf(await merchant.refund(id, { kind: 'partial', amount: amount / 10 }));
     const answer = await openClaimBrowser(server).claim(token, address);
     expect([answer.status, answer.body.data.code, answer.body.message]).toEqual([
       ...[400, 'invalid_address'],
@@ -218,7 +209,7 @@ describe('Contract wallets, on a real chain', () => {
       },
       { timeout: 10_000, interval: 50 },
     );
-    return startRefund(merchant, id, { kind: 'excess' });
+    return claimTokenOf(await merchant.refund(id, { kind: 'excess' }));
   }
   const by = (key: string) => (text: string) => eip191Signer.sign(text, key);
   /** As EIP-6492 wraps a signature: the factory, what to call it with, and the signature itself. */

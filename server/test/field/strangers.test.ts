@@ -14,6 +14,7 @@ import { call } from '../support/call.js';
 import { enginesOfTurn, sqlite } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 describe.each(enginesOfTurn)('On $name', (engine) => {
   let server: TestServer;
@@ -113,13 +114,9 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   });
 
   describe('where a payer goes afterwards', () => {
-    const create = (redirectUrl: string, key = server.secretKey) =>
-      server.api('POST', '/v1/payments/checkout', {
-        key,
-        body: { amount: 1, baseCurrency: 'USD', redirectUrl },
-      });
+    const leadingTo = (redirectUrl: string, key?: string) => openShop(server).checkout({ redirectUrl, key });
     const stored = async (redirectUrl: string, key?: string) =>
-      ((await create(redirectUrl, key)).body.data['payment'] as { redirectUrl: string }).redirectUrl;
+      (await openShop(server).create({ redirectUrl, key })).redirectUrl;
 
     it.each([
       ['HTTPS://SHOP.example:443/a/../thanks', 'https://shop.example/thanks'],
@@ -148,12 +145,12 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       'https://shop.example/\r\nLocation: https://evil.example',
       'https://shop.\u0001example/',
     ])('is refused where a person would read another address: %j', async (given) => {
-      const { status, body } = await create(given);
+      const { status, body } = await leadingTo(given);
       expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'redirectUrl']);
     });
 
     it('is at most 2048 bytes as browsers write it', async () => {
-      const letters = (count: number) => create(`https://shop.example/${'漢'.repeat(count)}`);
+      const letters = (count: number) => leadingTo(`https://shop.example/${'漢'.repeat(count)}`);
       expect((await letters(225)).status).toBe(200);
       expect((await letters(226)).body.data).toMatchObject({
         code: 'validation_error',
@@ -168,7 +165,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       expect(body.data['redirectOrigins']).toEqual(['https://xn--bcher-kva.example']);
       const { publicKey } = server;
       expect(await stored('https://Bücher.example/ok', publicKey)).toBe('https://xn--bcher-kva.example/ok');
-      expect((await create('https://bucher.example/ok', publicKey)).status).toBe(400);
+      expect((await leadingTo('https://bucher.example/ok', publicKey)).status).toBe(400);
       for (const origin of ['https://a.example/', 'https://a.example@b.example', 'https://a.example\\b', '*'])
         expect((await allow([origin])).status, origin).toBe(400);
       await allow([]);
@@ -187,7 +184,7 @@ describe('A live page of the console', () => {
     await server.stop();
   });
 
-  async function open({ cookie }: TestBrowser): Promise<number> {
+  async function openChanges({ cookie }: TestBrowser): Promise<number> {
     const page = new AbortController();
     pages.push(page);
     const headers = { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' };
@@ -197,7 +194,8 @@ describe('A live page of the console', () => {
     const statuses: number[] = [];
     while (statuses.length < count) {
       const browser = await signIn(server, 'support', email);
-      for (let tab = 0; tab < 4 && statuses.length < count; tab += 1) statuses.push(await open(browser));
+      for (let tab = 0; tab < 4 && statuses.length < count; tab += 1)
+        statuses.push(await openChanges(browser));
     }
     return statuses;
   }
@@ -214,7 +212,7 @@ describe('A live page of the console', () => {
     expect(() => watch(own, 88)).toThrow('Too many pages are open');
     const secret = await server.foreignKey('secret', 'test');
     const { merchantId } = (await server.app.keys.authenticate(secret)) ?? { merchantId: '' };
-    expect(await open(await signIn(server, 'owner', 'eve@elsewhere.example', merchantId))).toBe(200);
+    expect(await openChanges(await signIn(server, 'owner', 'eve@elsewhere.example', merchantId))).toBe(200);
   });
 });
 

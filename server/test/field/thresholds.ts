@@ -15,7 +15,7 @@ import { recorded } from '../networks/tron/recorded.js';
 import { serve, stop } from '../networks/tron/serve.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
-import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type LockedPayment, type SteppedShop } from '../support/stepped-shop.js';
 import { TwoNodeChain } from '../support/two-node-chain.js';
 
 const { signal } = new AbortController();
@@ -42,15 +42,15 @@ const honest = (block: ChainBlock | undefined) => block;
 export const testThresholds = (engine: TestEngine): unknown =>
   describe(`On ${engine.name}`, () => {
     let chain: TwoNodeChain;
-    let shop: Shop;
-    let merchant: Awaited<ReturnType<Shop['merchant']>>;
+    let shop: SteppedShop;
+    let merchant: Awaited<ReturnType<SteppedShop['merchant']>>;
     let networks: { network: Network; chain: TwoNodeChain }[];
 
     beforeAll(async () => {
       chain = new TwoNodeChain(code);
       chain.mine(0);
       networks = [{ network: alone, chain }];
-      shop = await openShop(engine, { networks });
+      shop = await openSteppedShop(engine, { networks });
       await shop.scan(code);
     });
     beforeEach(async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createTargets, TargetRefused } from '../../src/core/webhooks/targets.js';
 import { sqlite } from '../support/engines.js';
 import { startReceiver } from '../webhooks/receiver.js';
-import { openShop } from '../webhooks/shop.js';
+import { openWebhookShop } from '../webhooks/webhook-shop.js';
 import type { Mode } from '../../src/core/shared/scope.js';
 
 const names: Record<string, string> = {};
@@ -147,7 +147,7 @@ it.each(['2606:4700::6810:85e5', '2a00:1450:4001:800::200e', '93.184.215.14'])(
 // rommapp/romm#3675: such a network is where the delivery is made, so that it must arrive
 it('a webhook is delivered to an address in a prefix, and one to its neighbour is not', async () => {
   const receiver = await startReceiver({ host: '127.0.0.2' });
-  const shop = await openShop({
+  const shop = await openWebhookShop({
     engine: sqlite,
     env: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32', SANDBOX: 'off' },
     overrides: {

@@ -3,16 +3,16 @@ import type { Link } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
 import { press } from '../support/link-page.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(enginesOfTurn)('Commands of payment links, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let own: string[];
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     own = ['--merchant', server.bootstrapped.merchantId];
   });
   afterAll(() => server.stop());

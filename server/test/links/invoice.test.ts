@@ -3,7 +3,7 @@ import type { Link } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
 import { openLink, press } from '../support/link-page.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const lines = [
@@ -13,27 +13,19 @@ const lines = [
 
 describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
   });
   afterAll(() => server.stop());
 
-  const create = (more: object = {}): Promise<Link> =>
-    merchant.ask('POST', '/v1/links', {
-      body: { title: 'Invoice 2026-17', baseCurrency: 'USD', lines, ...more },
-    });
+  const invoiceOf = (more: object = {}) =>
+    merchant.createLink({ title: 'Invoice 2026-17', baseCurrency: 'USD', lines, ...more });
   const statusOf = async ({ id }: Link) => (await merchant.ask<Link>('GET', `/v1/links/${id}`)).invoiceStatus;
 
-  /** Locks what a press has started. @returns sends an amount to it */
-  async function lock(paymentId: string) {
-    const { address } = await merchant.choose(paymentId);
-    return (amount: number) => merchant.pay(address, amount);
-  }
-
   it('Its price is the sum of its lines, its page has them, and it is paid in two parts', async () => {
-    const invoice = await create({ dueAt: '2999-12-31' });
+    const invoice = await invoiceOf({ dueAt: '2999-12-31' });
     expect(invoice).toMatchObject({ amount: 100, uses: 'single', invoiceStatus: 'open' });
     expect(invoice.lines[1]).toEqual({ name: 'Lamp', quantity: 1, amount: 9 });
     const page = await openLink(server, invoice.slug);
@@ -42,10 +34,10 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect(page.text).toContain(`<p class="printed">${invoice.url}</p>`);
 
     const { paymentId } = await press(server, invoice.slug, { amount: '1' });
-    const send = await lock(paymentId);
-    await send(40);
+    const { address } = await merchant.choose(paymentId);
+    await merchant.pay(address, 40);
     expect(await statusOf(invoice)).toBe('part_paid');
-    await send(60);
+    await merchant.pay(address, 60);
     expect(await statusOf(invoice)).toBe('paid');
     const paid = await openLink(server, invoice.slug);
     expect(paid.text).toContain('Paid already');
@@ -60,30 +52,26 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
         server.app.merchants.update(transaction, server.bootstrapped.merchantId, { timeZone }),
       );
     await choose('Pacific/Kiritimati');
-    const { slug } = await create({ dueAt: '2999-12-31T09:59:59Z' });
+    const { slug } = await invoiceOf({ dueAt: '2999-12-31T09:59:59Z' });
     const { text } = await openLink(server, slug);
     expect(text).toMatch(/Due by [^<]*31[^<]*11:59[^<]* Pacific\/Kiritimati/);
     await choose('UTC');
   });
 
   it('It is overdue after its day, and can be paid then', async () => {
-    const invoice = await create({ dueAt: '2020-01-31' });
+    const invoice = await invoiceOf({ dueAt: '2020-01-31' });
     expect(invoice.invoiceStatus).toBe('overdue');
     expect((await openLink(server, invoice.slug)).text).toContain('Was due by');
     const { paymentId } = await press(server, invoice.slug);
-    await (
-      await lock(paymentId)
-    )(100);
+    await merchant.pay((await merchant.choose(paymentId)).address, 100);
     expect(await statusOf(invoice)).toBe('paid');
   });
 
   it('A part that came before the time was up is still shown', async () => {
-    const invoice = await create();
+    const invoice = await invoiceOf();
     const { paymentId } = await press(server, invoice.slug);
-    await (
-      await lock(paymentId)
-    )(40);
-    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.pay((await merchant.choose(paymentId)).address, 40);
+    await merchant.advance(1801);
     await merchant.mine();
     expect(await statusOf(invoice)).toBe('part_paid');
     // The rest can be agreed on: the invoice is free again.
@@ -91,7 +79,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
   });
 
   it('Its lines can change, and take the price with them', async () => {
-    const invoice = await create();
+    const invoice = await invoiceOf();
     const update = (body: object) => server.api('PATCH', `/v1/links/${invoice.id}`, { body });
     const { body } = await update({ lines: [{ name: 'Lamp', quantity: 3, amount: 9 }] });
     expect(body.data).toMatchObject({ amount: 27, invoiceStatus: 'open' });
@@ -104,7 +92,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
   });
 
   it('A payment of its previous sum is refused at the lock, and its lines stay while somebody pays', async () => {
-    const invoice = await create();
+    const invoice = await invoiceOf();
     const { paymentId } = await press(server, invoice.slug);
     const update = (body: object) => server.api('PATCH', `/v1/links/${invoice.id}`, { body });
     expect((await update({ lines: [{ name: 'Lamp', quantity: 3, amount: 90 }] })).status).toBe(200);

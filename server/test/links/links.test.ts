@@ -3,7 +3,7 @@ import type { Link } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
 import { formOf, openLink, press, sendForm } from '../support/link-page.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface Payment {
@@ -21,10 +21,10 @@ const lamp = { title: 'Lamp', amount: 10, baseCurrency: 'USD' };
 
 describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.command(
       ...['merchants', 'update', server.bootstrapped.merchantId],
       ...['--webhook-url', 'https://shop.example/hooks', '--mode', 'test'],
@@ -35,21 +35,18 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
     await server.stop();
   });
 
-  const create = (body: object): Promise<Link> => merchant.ask('POST', '/v1/links', { body });
   const update = (id: string, body: object): Promise<Link> =>
     merchant.ask('PATCH', `/v1/links/${id}`, { body });
   const retrieve = (id: string): Promise<Link> => merchant.ask('GET', `/v1/links/${id}`);
   const payment = (id: string, key?: string) =>
     merchant.ask<Payment>('GET', `/v1/payments/${id}`, key === undefined ? {} : { key });
 
-  /** As a page does, with the public key. */
-  async function pay(id: string, amount: number): Promise<void> {
-    const { address } = await merchant.choose(id, {}, server.publicKey);
-    await merchant.pay(address, amount);
-  }
-
   it('A link is made, opened, pressed and paid, and everything says which link it was', async () => {
-    const link = await create({ ...lamp, text: 'With a green shade', metadata: { campaign: 'spring' } });
+    const link = await merchant.createLink({
+      ...lamp,
+      text: 'With a green shade',
+      metadata: { campaign: 'spring' },
+    });
     expect(link).toMatchObject({ amount: 10, sold: 0, payments: 0, isActive: true, uses: 'many' });
     expect(link.url).toBe(`${server.url}/l/${link.slug}`);
     const page = await openLink(server, link.slug);
@@ -68,7 +65,9 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
       metadata: { campaign: 'spring' },
     });
 
-    await pay(pressed.paymentId, 10);
+    // As a page does, with the public key.
+    const { address } = await merchant.choose(pressed.paymentId, {}, server.publicKey);
+    await merchant.pay(address, 10);
     expect(await payment(pressed.paymentId)).toMatchObject({ status: 'success', linkId: link.id });
     expect(await payment(pressed.paymentId, server.publicKey)).not.toHaveProperty('linkId');
     expect(await retrieve(link.id)).toMatchObject({ sold: 1, reserved: 0, payments: 1 });
@@ -82,14 +81,14 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   });
 
   it('The server sets the amount, whatever the form says', async () => {
-    const link = await create({ ...lamp, maxQuantity: 3 });
+    const link = await merchant.createLink({ ...lamp, maxQuantity: 3 });
     const form = formOf(await openLink(server, link.slug), { quantity: '3', amount: '0.01', preset: '0.01' });
     const { paymentId } = await sendForm(server, link.slug, form);
     expect(await payment(paymentId)).toMatchObject({ baseAmount: 30 });
   });
 
   it('An odd quantity is one, and too many are refused', async () => {
-    const link = await create({ ...lamp, maxQuantity: 3 });
+    const link = await merchant.createLink({ ...lamp, maxQuantity: 3 });
     expect((await press(server, link.slug, { quantity: '4' })).status).toBe(400);
     const { paymentId } = await press(server, link.slug, { quantity: 'x' });
     expect(await payment(paymentId)).toMatchObject({ baseAmount: 10 });
@@ -97,7 +96,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
 
   it('A chosen amount stays within its bounds', async () => {
     const bounds = { minAmount: 5, maxAmount: 50, presets: [5, 20] };
-    const link = await create({ title: 'Donation', baseCurrency: 'USD', ...bounds });
+    const link = await merchant.createLink({ title: 'Donation', baseCurrency: 'USD', ...bounds });
     const amountOf = async (values: Record<string, string>) => {
       const { paymentId, text, status } = await press(server, link.slug, values);
       if (paymentId === '') {
@@ -111,13 +110,13 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
     expect(await amountOf({ amount: '7,25' })).toBe(7.25);
     for (const amount of ['4.99', '50.01', '-7', '0', '7.123', '1e1', 'ten', '', ' '])
       expect([amount, await amountOf({ amount })]).toEqual([amount, undefined]);
-    const free = await create({ title: 'Tip', baseCurrency: 'NGN' });
+    const free = await merchant.createLink({ title: 'Tip', baseCurrency: 'NGN' });
     const tiny = await press(server, free.slug, { amount: '0.01' });
     expect(tiny.text).toContain('too small for any coin');
   });
 
   it('A form that is sent twice makes one payment, and one with another quantity a new one', async () => {
-    const link = await create({ ...lamp, maxQuantity: 2 });
+    const link = await merchant.createLink({ ...lamp, maxQuantity: 2 });
     const form = formOf(await openLink(server, link.slug));
     const all = await Promise.all([form, form, form].map((one) => sendForm(server, link.slug, one)));
     const ids = new Set(all.map(({ paymentId }) => paymentId));
@@ -138,7 +137,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
       { name: 'note' },
       { name: 'size', label: 'Size <b>', isRequired: true },
     ];
-    const link = await create({ ...lamp, fields, metadata: { campaign: 'spring' } });
+    const link = await merchant.createLink({ ...lamp, fields, metadata: { campaign: 'spring' } });
     const empty = await press(server, link.slug);
     expect(empty.status).toBe(400);
     expect(empty.text.match(/Fill in this field/g)).toHaveLength(2);
@@ -157,7 +156,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   });
 
   it('A price that changed while the page was open is shown before it is paid', async () => {
-    const link = await create(lamp);
+    const link = await merchant.createLink(lamp);
     const page = await openLink(server, link.slug);
     const started = await sendForm(server, link.slug, formOf(page));
     await update(link.id, { amount: 12 });
@@ -171,7 +170,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   });
 
   it('A link that is off or over sells nothing, not even what was started', async () => {
-    const link = await create({ ...lamp, expiresAt: '2999-01-01' });
+    const link = await merchant.createLink({ ...lamp, expiresAt: '2999-01-01' });
     const { paymentId } = await press(server, link.slug);
     const form = formOf(await openLink(server, link.slug), { token: 'pressed-when-it-is-over' });
     await update(link.id, { isActive: false });
@@ -188,7 +187,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   });
 
   it('Only the page of a link leads to its payments, and only within its link', async () => {
-    const [one, other] = [await create(lamp), await create(lamp)];
+    const [one, other] = [await merchant.createLink(lamp), await merchant.createLink(lamp)];
     const { paymentId } = await press(server, one.slug);
     const statusOf = async (path: string) => (await fetch(server.url + path)).status;
     expect(await statusOf(`/l/${one.slug}/${paymentId}`)).toBe(200);
@@ -204,14 +203,9 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   });
 
   it('Nobody takes the references of a link: only the same order again, at the same price', async () => {
-    const link = await create(lamp);
+    const link = await merchant.createLink(lamp);
     const { paymentId } = await press(server, link.slug);
     const { txRef } = await payment(paymentId);
-    const start = (key: string, body: object) =>
-      server.api('POST', '/v1/payments/checkout', {
-        key,
-        body: { amount: 10, baseCurrency: 'USD', ...body },
-      });
     const { secretKey, publicKey } = server;
     for (const [key, body] of [
       [secretKey, { txRef: `link_${link.id}_2` }],
@@ -222,17 +216,17 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
       [publicKey, { txRef: `${txRef}:2`, amount: 9.99 }],
       [publicKey, { txRef: `${txRef}:2`, baseCurrency: 'NGN' }],
     ] as const) {
-      const { status, body: reply } = await start(key, body);
+      const { status, body: reply } = await merchant.checkout({ key, ...body });
       expect([body, status, reply.data.param]).toEqual([body, 400, 'txRef']);
     }
-    const again = await start(publicKey, { txRef: `${txRef}:2` });
+    const again = await merchant.checkout({ key: publicKey, txRef: `${txRef}:2` });
     expect(again.status).toBe(200);
     const { id } = again.body.data['payment'] as { id: string };
     expect(await payment(id)).toMatchObject({ linkId: link.id });
     expect((await press(server, link.slug)).status).toBe(303);
 
     await server.api('PATCH', `/v1/links/${link.id}`, { body: { amount: 100 } });
-    const cheap = await start(publicKey, { txRef: `${txRef}:3` });
+    const cheap = await merchant.checkout({ key: publicKey, txRef: `${txRef}:3` });
     expect([cheap.status, cheap.body.data.param]).toEqual([400, 'txRef']);
     await server.api('PATCH', `/v1/links/${link.id}`, { body: { amount: 10 } });
     await server.database.write((transaction) =>
@@ -242,7 +236,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
         .where('payment_id', '=', paymentId)
         .execute(),
     );
-    const old = await start(publicKey, { txRef: `${txRef}:4` });
+    const old = await merchant.checkout({ key: publicKey, txRef: `${txRef}:4` });
     expect([old.status, old.body.data.param]).toEqual([400, 'txRef']);
   });
 
@@ -278,7 +272,7 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   });
 
   it('Success text and redirect are the link’s', async () => {
-    const link = await create({
+    const link = await merchant.createLink({
       ...lamp,
       successText: 'Thank you!',
       redirectUrl: 'https://shop.example/thanks',

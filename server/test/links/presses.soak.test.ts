@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { links } from '../../src/modules/links/module.js';
 import { lastEngine } from '../support/engines.js';
 import { openLink } from '../support/link-page.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 import { startServer } from '../support/server.js';
 
 const presses = 10_000;
@@ -13,9 +13,8 @@ const together = 20;
 
 test(`${presses} presses make as many payments, and hold nothing`, { timeout: 600_000 }, async () => {
   const server = await startServer({ engine: lastEngine });
-  const merchant = openMerchant(server);
-  const body = { title: 'Lamp', amount: 10, baseCurrency: 'USD', stock: 1 };
-  const link = await merchant.ask<Link>('POST', '/v1/links', { body });
+  const merchant = openShop(server);
+  const link = await merchant.createLink({ title: 'Lamp', amount: 10, baseCurrency: 'USD', stock: 1 });
   const { sales } = links.rules(server.app);
   const msOfPage = async () => {
     const began = performance.now();

@@ -2,12 +2,12 @@
  * The stock of payment links: held from the lock to the end of a payment, exact under two servers, and safe from strangers who press
  * and never pay.
  */
-import type { Link } from 'crypto-checkout/contract';
+import type { Link, Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { formOf, openLink, press, sendForm } from '../support/link-page.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const lamp = { title: 'Lamp', amount: 10, baseCurrency: 'USD' };
@@ -16,7 +16,7 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
   let server: TestServer;
   /** On PostgreSQL, a second server on the same database. */
   let servers: readonly TestServer[];
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     // Every press in this file comes from one address, which may hold only a few.
     server = await startServer({ engine, env: { TRUST_PROXY: '1' } });
@@ -24,14 +24,13 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     const env = { BOOTSTRAP_PUBLIC_KEY: publicKey, BOOTSTRAP_SECRET_KEY: secretKey, TRUST_PROXY: '1' };
     servers =
       engine.name === 'PostgreSQL' ? [server, await startServer({ engine, databaseUrl, env })] : [server];
-    merchant = openMerchant(server);
+    merchant = openShop(server);
   });
   afterAll(async () => {
     await merchant.expectBooksInOrder();
     for (const one of [...servers].reverse()) await one.stop();
   });
 
-  const create = (body: object): Promise<Link> => merchant.ask('POST', '/v1/links', { body });
   const retrieve = (id: string): Promise<Link> => merchant.ask('GET', `/v1/links/${id}`);
   let payers = 0;
   /** A payer with an address of their own. @returns the id of the payment */
@@ -54,19 +53,15 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     const { status, body } = await lockAt(server, id);
     return status === 200 ? 'locked' : `${status} ${body.data.code}`;
   }
-  async function pay(id: string): Promise<void> {
-    const { addressInformation, amount } = await merchant.ask<{
-      addressInformation: { address: string };
-      amount: number;
-    }>('GET', `/v1/payments/${id}`);
-    const { address } = addressInformation;
-    await merchant.pay(address, amount);
+  async function payLocked(id: string): Promise<void> {
+    const { addressInformation, amount = 0 } = await merchant.ask<Payment>('GET', `/v1/payments/${id}`);
+    await merchant.pay(addressInformation?.address ?? '', amount);
   }
   const statusOf = async (id: string) =>
     (await merchant.ask<{ status: string }>('GET', `/v1/payments/${id}`)).status;
 
   it('The last one is held from the lock on, free again once that has expired, and then sold', async () => {
-    const link = await create({ ...lamp, stock: 1 });
+    const link = await merchant.createLink({ ...lamp, stock: 1 });
     const [one, other] = [await start(link.slug), await start(link.slug)];
     // Presses hold nothing.
     expect(await retrieve(link.id)).toMatchObject({ reserved: 0, payments: 2 });
@@ -77,32 +72,32 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     expect((await openLink(server, link.slug)).text).toContain('Held for others');
     expect(await start(link.slug)).toBe('');
 
-    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.advance(1801);
     await merchant.mine();
     expect(await statusOf(one)).toBe('error');
     expect(await retrieve(link.id)).toMatchObject({ reserved: 0, sold: 0 });
     expect(await lock(other)).toBe('locked');
-    await pay(other);
+    await payLocked(other);
     expect(await retrieve(link.id)).toMatchObject({ reserved: 0, sold: 1 });
     expect((await openLink(server, link.slug)).text).toContain('Sold out');
   });
 
   it('Money that comes for one that was freed and sold again counts: more can be sold than there is', async () => {
-    const link = await create({ ...lamp, stock: 1 });
+    const link = await merchant.createLink({ ...lamp, stock: 1 });
     const late = await start(link.slug);
     expect(await lock(late)).toBe('locked');
-    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.advance(1801);
     await merchant.mine();
     const other = await start(link.slug);
     expect(await lock(other)).toBe('locked');
-    await pay(other);
-    await pay(late);
+    await payLocked(other);
+    await payLocked(late);
     expect([await statusOf(other), await statusOf(late)]).toEqual(['success', 'success']);
     expect(await retrieve(link.id)).toMatchObject({ stock: 1, sold: 2 });
   });
 
   it('A cancelled payment frees what it held, and quantities are counted', async () => {
-    const link = await create({ ...lamp, stock: 3, maxQuantity: 3 });
+    const link = await merchant.createLink({ ...lamp, stock: 3, maxQuantity: 3 });
     const two = await start(link.slug, { quantity: '2' });
     expect(await lock(two)).toBe('locked');
     expect(await start(link.slug, { quantity: '2' })).toBe('');
@@ -115,17 +110,14 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
   });
 
   it('An order that is started over holds once, and its payer can press again', async () => {
-    const link = await create({ ...lamp, stock: 10 });
+    const link = await merchant.createLink({ ...lamp, stock: 10 });
     const payer = '203.0.113.9';
     const first = await start(link.slug, {}, payer);
     expect(await lock(first)).toBe('locked');
     const { txRef } = await merchant.ask<{ txRef: string }>('GET', `/v1/payments/${first}`);
     for (let repeat = 2; repeat <= 7; repeat += 1) {
-      const { body } = await server.api('POST', '/v1/payments/checkout', {
-        key: server.publicKey,
-        body: { amount: 10, baseCurrency: 'USD', txRef: `${txRef}:${repeat}` },
-      });
-      expect(await lock((body.data['payment'] as { id: string }).id)).toBe('locked');
+      const { id } = await merchant.create({ key: server.publicKey, txRef: `${txRef}:${repeat}` });
+      expect(await lock(id)).toBe('locked');
     }
     expect(await retrieve(link.id)).toMatchObject({ reserved: 1 });
     expect(await lock(await start(link.slug, { field_note: 'another' }, payer))).toBe('locked');
@@ -133,18 +125,18 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
   });
 
   it('A link for one payment has one, and is closed once that is paid', async () => {
-    const link = await create({ ...lamp, uses: 'single', maxQuantity: 2 });
+    const link = await merchant.createLink({ ...lamp, uses: 'single', maxQuantity: 2 });
     const [one, other] = [await start(link.slug, { quantity: '2' }), await start(link.slug)];
     expect(await lock(one)).toBe('locked');
     expect(await lock(other)).toBe('409 sold_out');
-    await pay(one);
+    await payLocked(one);
     expect((await openLink(server, link.slug)).text).toContain('Paid already');
     expect(await lock(other)).toBe('409 sold_out');
   });
 
   it('Never more are held than there are, however many payers lock at once on all servers', async () => {
     for (const stock of [1, 1, 3]) {
-      const link = await create({ ...lamp, stock });
+      const link = await merchant.createLink({ ...lamp, stock });
       const ids = [];
       for (let made = 0; made < 8; made += 1) ids.push(await start(link.slug));
       for (const id of ids) await set(id);
@@ -159,13 +151,13 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
   });
 
   it('A stranger at one address cannot hold the whole stock, nor again and again', async () => {
-    const link = await create({ ...lamp, stock: 20 });
+    const link = await merchant.createLink({ ...lamp, stock: 20 });
     const thief = '203.0.113.5';
     const outcomes = [];
     for (let tries = 0; tries < 7; tries += 1)
       outcomes.push(await lock(await start(link.slug, { field_note: String(tries) }, thief)));
     expect(outcomes).toEqual([...Array.from({ length: 5 }, () => 'locked'), ...tooMany(2)]);
-    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.advance(1801);
     await merchant.mine();
     expect(await retrieve(link.id)).toMatchObject({ reserved: 0 });
     expect(await lock(await start(link.slug, {}, thief))).toBe('429 rate_limited');
@@ -175,7 +167,7 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
   const tooMany = (count: number) => Array.from({ length: count }, () => '429 rate_limited');
 
   it('The addresses of payers are kept as digests, and for a day', async () => {
-    const link = await create({ ...lamp, stock: 5 });
+    const link = await merchant.createLink({ ...lamp, stock: 5 });
     await start(link.slug, {}, '203.0.113.9');
     const visitors = async () =>
       (
@@ -205,8 +197,8 @@ describe.each(enginesOfTurn.slice(0, 1))('Strangers who press', (engine) => {
       engine,
       env: { RATE_LIMIT: 'on', RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '3' },
     });
-    const merchant = openMerchant(limited);
-    const link = await merchant.ask<Link>('POST', '/v1/links', { body: lamp });
+    const merchant = openShop(limited);
+    const link = await merchant.createLink(lamp);
     const statuses = [];
     for (let tries = 0; tries < 5; tries += 1) statuses.push((await press(limited, link.slug)).status);
     expect(statuses).toEqual([303, 303, 303, 429, 429]);

@@ -1,12 +1,11 @@
 /** Messages about money that is due: invoices before and after their date, and subscriptions. On both engines. */
-import type { Link } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { links } from '../../src/modules/links/module.js';
 import { mail } from '../../src/modules/mail/module.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { press } from '../support/link-page.js';
 import { openSink, type Letter, type Sink } from '../support/mail-sink.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const { signal } = new AbortController();
@@ -16,13 +15,13 @@ const dayMs = day * 1000;
 describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
   let server: TestServer;
   let other: TestServer | undefined;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let sink: Sink;
   beforeAll(async () => {
     sink = await openSink();
     const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
     server = await startServer({ engine, env });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await server.database.write((transaction) =>
       server.app.merchants.update(transaction, scope().merchantId, { timeZone: 'Pacific/Kiritimati' }),
     );
@@ -64,13 +63,14 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     sink.letters.filter(({ recipients }) => recipients.includes(email));
   const dateIn = (days: number) =>
     new Date(server.app.clock.now(scope()) + days * dayMs).toISOString().slice(0, 10);
-  const invoice = (customerEmail: string, dueIn: number, more: object = {}): Promise<Link> =>
-    merchant.ask('POST', '/v1/links', {
-      body: {
-        ...{ title: 'Invoice 2026-17', baseCurrency: 'USD', customerEmail, dueAt: dateIn(dueIn) },
-        lines: [{ name: 'Repair', quantity: 2, amount: '45.50' }],
-        ...more,
-      },
+  const invoice = (customerEmail: string, dueIn: number, more: object = {}) =>
+    merchant.createLink({
+      title: 'Invoice 2026-17',
+      baseCurrency: 'USD',
+      customerEmail,
+      dueAt: dateIn(dueIn),
+      lines: [{ name: 'Repair', quantity: 2, amount: '45.50' }],
+      ...more,
     });
 
   it('an invoice is for a customer, whose address is not in it, and other links are for none', async () => {
@@ -86,7 +86,7 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
 
   it('an invoice is reminded of once before it is due and once when it is overdue, by all servers together', async () => {
     const made = await invoice('eve@example.com', 10);
-    await merchant.sandbox('clock', { advanceSeconds: 8 * day });
+    await merchant.advance(8 * day);
     await remindAndSend();
     await remindAndSend();
     const [before, ...more] = lettersTo('eve@example.com');
@@ -98,7 +98,7 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     expect(before?.text).toContain('91.00 USD is due on');
     expect(before?.text).toContain('Invoice 2026-17');
     expect(before?.text).toContain(`/l/${made.slug}`);
-    await merchant.sandbox('clock', { advanceSeconds: 3 * day });
+    await merchant.advance(3 * day);
     await remindAndSend();
     await remindAndSend();
     const subjects = lettersTo('eve@example.com').map(({ subject }) => subject);
@@ -110,15 +110,8 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     const off = await invoice('off@example.com', 2);
     const moved = await invoice('moved@example.com', 2);
     const { paymentId } = await press(server, paid.slug, {});
-    const path = `/v1/payments/${paymentId}/currency`;
-    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
-    const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
-      'PATCH',
-      `${path}/lock`,
-    );
-    const { address } = addressInformation;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 91 });
-    await merchant.mine();
+    const { address, amount } = await merchant.choose(paymentId);
+    await merchant.pay(address, amount);
     await merchant.ask('PATCH', `/v1/links/${off.id}`, { body: { isActive: false } });
     await remindAndSend();
     await merchant.ask('PATCH', `/v1/links/${moved.id}`, { body: { dueAt: dateIn(1) } });
@@ -126,7 +119,7 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     const count = (name: string) => lettersTo(`${name}@example.com`).length;
     expect([count('off'), count('moved')]).toEqual([0, 2]);
     // Reminded at most before its payment.
-    await merchant.sandbox('clock', { advanceSeconds: 5 * day });
+    await merchant.advance(5 * day);
     await remindAndSend();
     expect(lettersTo('paid@example.com').filter(({ subject }) => subject?.includes('overdue'))).toEqual([]);
     expect(lettersTo('off@example.com')).toEqual([]);
@@ -179,7 +172,7 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
     expect((await fetch(page)).status).toBe(200);
     expect(lettersTo('sub@example.com')).toHaveLength(1);
     // The next one comes with the next day.
-    await merchant.sandbox('clock', { advanceSeconds: day });
+    await merchant.advance(day);
     await remindAndSend();
     const pages = lettersTo('sub@example.com').map(({ text }) => /http\S+\/pay\/\w+/.exec(text ?? '')?.[0]);
     expect(new Set(pages).size).toBe(2);

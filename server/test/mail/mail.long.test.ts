@@ -1,7 +1,7 @@
 /** Messages to payers, over SMTP to a real mail server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { enginesOfSoak, lastEngine } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type LockedPayment, type Order, type Shop } from '../support/shop.js';
 import { openClaimBrowser } from '../support/claim-browser.js';
 import { mail } from '../../src/modules/mail/module.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -18,14 +18,9 @@ const refusals: Readonly<Record<string, { readonly message: string; readonly res
 
 const { signal } = new AbortController();
 
-interface Locked {
-  readonly id: string;
-  readonly addressInformation: { readonly address: string };
-}
-
 describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let sink: Sink;
   let payers = 0;
   beforeAll(async () => {
@@ -37,7 +32,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     });
     const env = { SMTP_URL: sink.url, MAIL_FROM: 'Checkout <pay@checkout.example>' };
     server = await startServer({ engine, env });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await choose('all');
   });
   afterAll(async () => {
@@ -74,16 +69,8 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
       },
       { timeout: 8000, interval: 20 },
     );
-  async function lock(email: string, more: object = {}): Promise<Locked> {
-    const body = { amount: 10, baseCurrency: 'USD', customer: { email }, ...more };
-    const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-      body,
-    });
-    const path = `/v1/payments/${payment.id}/currency`;
-    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
-    return merchant.ask<Locked>('PATCH', `${path}/lock`);
-  }
-  async function pay({ addressInformation: { address } }: Locked, amount: number): Promise<void> {
+  const lock = (email: string, more: Order = {}) => merchant.lock({ customer: { email }, ...more });
+  async function payAndMail({ address }: LockedPayment, amount: number): Promise<void> {
     await merchant.pay(address, amount);
     // The job would do so within a second.
     await mail.rules(server.app).send(signal);
@@ -111,7 +98,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('btcpayserver/btcpayserver#910: come from the shop by name, and say that the payment was received, with its receipt and without images', async () => {
     const locked = await lock(payer(), { txRef: `ORDER-${engine.name}` });
-    await pay(locked, 10);
+    await payAndMail(locked, 10);
     const letter = await letterTo(payer(), /received your payment/);
     expect(letter).toMatchObject({
       from: { name: 'Nightjar Lanterns', address: 'pay@checkout.example' },
@@ -126,19 +113,19 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('say what is missing when a part arrives, and that it came when the rest does', async () => {
     const locked = await lock(payer());
-    await pay(locked, 4);
+    await payAndMail(locked, 4);
     const part = await letterTo(payer(), /6\.00 USDT still to pay/);
     expect(part.text).toMatch(
       /4\.00 USDT of 10\.00 USDT arrived .* other 6\.00 USDT before 20\d\d-\d\d-\d\d \d\d:\d\d UTC/,
     );
     expect(part.text).toContain(`${server.url}/pay/${locked.id}`);
-    await pay(locked, 6);
+    await payAndMail(locked, 6);
     await letterTo(payer(), /received your payment/);
   });
 
   it('btcpayserver/btcpayserver#968: say that too much arrived, in one message', async () => {
     const locked = await lock(payer());
-    await pay(locked, 12);
+    await payAndMail(locked, 12);
     const letter = await letterTo(payer(), /paid more than was due/);
     expect(letter.text).toContain('12.00 USDT arrived');
     expect(lettersTo(payer())).toHaveLength(1);
@@ -147,23 +134,19 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
   it('say that money came after the time to pay, in one message for each time, and not that it is a wrong coin', async () => {
     const locked = await lock(payer());
     await merchant.ask('PATCH', `/v1/payments/${locked.id}/cancel`);
-    await pay(locked, 4);
+    await payAndMail(locked, 4);
     const letter = await letterTo(payer(), /arrived too late/);
     expect(letter.text).toContain('4.00 USDT arrived');
     expect(lettersTo(payer())).toHaveLength(1);
-    await pay(locked, 3);
+    await payAndMail(locked, 3);
     await vi.waitFor(() => expect(lettersTo(payer())).toHaveLength(2), { timeout: 8000, interval: 20 });
     expect(lettersTo(payer()).every(({ subject }) => subject?.includes('too late'))).toBe(true);
   });
 
   it('bring the link of a refund, which then leads to the money, and keep no copy of it', async () => {
     const locked = await lock(payer());
-    await pay(locked, 15);
-    const refund = await merchant.ask<{ id: string; claimUrl: string }>(
-      'POST',
-      `/v1/payments/${locked.id}/refunds`,
-      { body: { kind: 'excess' } },
-    );
+    await payAndMail(locked, 15);
+    const refund = await merchant.refund(locked.id, { kind: 'excess' });
     const letter = await letterTo(payer(), /sends back 5\.00 USDT/);
     const [link = ''] = /\S+\/refund#[\w-]+/.exec(letter.text ?? '') ?? [];
     expect(link).toBe(refund.claimUrl);
@@ -188,7 +171,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('bring the link of a refund to the payer only, if the shop asks for that', async () => {
     const locked = await lock(payer());
-    await pay(locked, 15);
+    await payAndMail(locked, 15);
     const path = `/v1/payments/${locked.id}/refunds`;
     const refund = await merchant.ask<object>('POST', path, { body: { kind: 'excess', deliver: 'email' } });
     expect(JSON.stringify(refund)).not.toContain('claimUrl');
@@ -206,7 +189,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('are refused for the refund of a payer who wants none, and nothing is reserved for it', async () => {
     const first = await lock(payer('quiet'));
-    await pay(first, 15);
+    await payAndMail(first, 15);
     const [row] = await stored(first.id);
     expect(await mail.rules(server.app).refuse(row?.id ?? '', row?.token ?? '')).toBeTruthy();
     const path = `/v1/payments/${first.id}/refunds`;
@@ -219,8 +202,8 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('do not bring an empty link when one that was given up is tried again', async () => {
     const locked = await lock(payer('gone'));
-    await pay(locked, 15);
-    await merchant.ask('POST', `/v1/payments/${locked.id}/refunds`, { body: { kind: 'excess' } });
+    await payAndMail(locked, 15);
+    await merchant.refund(locked.id, { kind: 'excess' });
     await mail.rules(server.app).send(signal);
     const failed = (await stored(locked.id)).find(({ kind }) => kind === 'refundLink');
     expect(failed).toMatchObject({ status: 'failed', link: '' });
@@ -237,7 +220,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
       await lock(payer('grey')),
       await lock(payer('long')),
     ];
-    for (const locked of [gone, grey, long]) await pay(locked, 10);
+    for (const locked of [gone, grey, long]) await payAndMail(locked, 10);
     expect(await until(gone.id, 'failed')).toMatchObject({
       due_at: null,
       problem: expect.stringMatching(/No such user/) as unknown,
@@ -255,7 +238,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('have the same id when they are sent a second time, as after a crash', async () => {
     const locked = await lock(payer());
-    await pay(locked, 10);
+    await payAndMail(locked, 10);
     await letterTo(payer(), /received/);
     await until(locked.id, 'sent');
     // A process that was killed after it had sent, and before it said so.
@@ -270,7 +253,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('usesend/useSend#412, SparkDevNetwork/Rock#7034: end at the payer’s press, for good, but not when a program only looks at the link', async () => {
     const locked = await lock(payer());
-    await pay(locked, 10);
+    await payAndMail(locked, 10);
     const letter = await letterTo(payer(), /received/);
     const header = letter.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
     const url = header.replace(/[<>]/g, '');
@@ -279,7 +262,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect((await fetch(`${url}x`)).status).toBe(404);
     expect((await fetch(`${url}x`, { method: 'POST' })).status).toBe(404);
     const before = await lock(payer());
-    await pay(before, 10);
+    await payAndMail(before, 10);
     await until(before.id, 'sent');
     const pressed = await fetch(url, {
       method: 'POST',
@@ -287,7 +270,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     });
     expect(pressed.status).toBe(200);
     const after = await lock(payer());
-    await pay(after, 10);
+    await payAndMail(after, 10);
     await until(after.id, 'dropped');
     expect(lettersTo(payer())).toHaveLength(2);
   });
@@ -300,16 +283,14 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     );
     try {
       const locked = await lock(payer(), { txRef: `x-${engine.name}-shop` });
-      await pay(locked, 10);
+      await payAndMail(locked, 10);
       const letter = await letterTo(payer(), /received your payment/);
       expect(letter.recipients).toEqual([payer()]);
       expect(letter.bcc ?? []).toEqual([]);
       expect(letter.raw.split('\r\n\r\n')[0]).not.toMatch(/^bcc/im);
       expect(letter.html).not.toMatch(/<a href="https:\/\/thief|<b>/);
       expect(letter.text).toContain(`order x-${engine.name}-shop`);
-      const many = await server.api('POST', '/v1/payments/checkout', {
-        body: { amount: 10, baseCurrency: 'USD', customer: { email: 'a@example.com, b@example.com' } },
-      });
+      const many = await merchant.checkout({ customer: { email: 'a@example.com, b@example.com' } });
       expect(many.status).toBe(400);
     } finally {
       await server.database.write((transaction) =>
@@ -320,7 +301,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('are not sent to a payer who was erased before', async () => {
     const locked = await lock(payer('grey'));
-    await pay(locked, 10);
+    await payAndMail(locked, 10);
     await vi.waitFor(async () => expect((await stored(locked.id))[0]?.tries).toBe(1), { timeout: 8000 });
     await merchant.command('customers', 'erase', payer('grey'), '--merchant', server.bootstrapped.merchantId);
     await dueNow(locked.id);
@@ -331,7 +312,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     await choose('receipt', '--language', 'fr', '--reply-to', 'help@shop.example');
     try {
       const locked = await lock(payer());
-      await pay(locked, 10);
+      await payAndMail(locked, 10);
       const letter = await letterTo(payer(), /./);
       expect(letter.text).toMatch(/USDT/);
       expect(letter.html).toContain('lang="fr"');
@@ -345,7 +326,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     await choose('none');
     try {
       const locked = await lock(payer());
-      await pay(locked, 10);
+      await payAndMail(locked, 10);
       expect(await stored(locked.id)).toEqual([]);
     } finally {
       await choose('all');
@@ -356,7 +337,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     const port = Number(new URL(sink.url).port);
     await sink.stop();
     const locked = await lock(payer());
-    await pay(locked, 10);
+    await payAndMail(locked, 10);
     const row = await vi.waitFor(
       async () => {
         const [first] = await stored(locked.id);
@@ -382,7 +363,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 
   it('are deleted once they were kept long enough', async () => {
     const locked = await lock(payer());
-    await pay(locked, 10);
+    await payAndMail(locked, 10);
     await until(locked.id, 'sent');
     const old = Date.now() - retention.mailMs - 1000;
     await server.database.write(async (transaction) => {
@@ -429,21 +410,13 @@ describe('Two servers', () => {
     const first = await startServer({ engine: lastEngine, databaseUrl: database.url, env });
     const { secretKey } = first;
     const second = await startServer({ engine: lastEngine, databaseUrl: database.url, env });
-    const merchant = openMerchant(first);
+    const merchant = openShop(first);
     await merchant.command('mail', 'choose', '--merchant', first.bootstrapped.merchantId, '--kinds', 'all');
-    const body = { amount: 10, baseCurrency: 'USD', customer: { email: 'payer@example.com' } };
     const count = 12;
     for (let n = 0; n < count; n += 1) {
-      const { data } = (await second.api('POST', '/v1/payments/checkout', { body, key: secretKey })).body;
-      const { id } = data['payment'] as { id: string };
-      await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
-      const { addressInformation } = await merchant.ask<Locked>('PATCH', `/v1/payments/${id}/currency/lock`);
-      await merchant.sandbox('transfers', {
-        network: 'tron',
-        currency: 'USDT',
-        address: addressInformation.address,
-        amount: 10,
-      });
+      const { id } = await openShop(second, secretKey).create({ customer: { email: 'payer@example.com' } });
+      const { address } = await merchant.choose(id);
+      await merchant.send(address, 10);
     }
     await merchant.mine();
     await vi.waitFor(() => expect(sink.letters.length).toBeGreaterThanOrEqual(count), { timeout: 20_000 });

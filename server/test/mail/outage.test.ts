@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mail } from '../../src/modules/mail/module.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { openSink, type Sink } from '../support/mail-sink.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const { signal } = new AbortController();
@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 
 describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let sink: Sink;
   let passed = 0;
   /** The local part of an address on which the mail server hangs up. */
@@ -26,7 +26,7 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
     sink = await openSink(options);
     const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
     server = await startServer({ engine, env, overrides: { realNow: () => Date.now() + passed } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await server.database.write((transaction) =>
       mail
         .rules(server.app)
@@ -43,21 +43,7 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
     await sink.stop();
   });
 
-  async function pay(email: string): Promise<void> {
-    const body = { amount: 10, baseCurrency: 'USD', customer: { email } };
-    const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-      body,
-    });
-    const path = `/v1/payments/${payment.id}/currency`;
-    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
-    const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
-      'PATCH',
-      `${path}/lock`,
-    );
-    const { address } = addressInformation;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 10 });
-    await merchant.mine();
-  }
+  const payAs = (email: string) => merchant.fund({ amount: 10, customer: { email } });
   const rows = () => server.database.reader.selectFrom('mails').selectAll().orderBy('created_at').execute();
   const receivers = () => sink.letters.flatMap(({ recipients }) => recipients);
   const sendAll = () =>
@@ -77,7 +63,7 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
       if (hour % 4 === 0) {
         const name = `payer-${hour}@example.com`;
         names.push(name);
-        await pay(name);
+        await payAs(name);
       }
       for (let tenth = 0; tenth < 6; tenth += 1) {
         passed += 10 * minuteMs;
@@ -99,8 +85,8 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
   it('A mail server that hangs up on one message gets the others, and that one once it takes it', async () => {
     sink.letters.length = 0;
     hated = 'hated';
-    await pay('hated@example.com');
-    await pay('liked@example.com');
+    await payAs('hated@example.com');
+    await payAs('liked@example.com');
     await vi.waitFor(
       async () => {
         passed += 5000;
@@ -118,7 +104,7 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
   it('A mail server that is down for longer than three days ends the tries, which the list of messages says', async () => {
     const port = Number(new URL(sink.url).port);
     await sink.stop();
-    await pay('lost@example.com');
+    await payAs('lost@example.com');
     passed += 3 * 24 * 60 * minuteMs + minuteMs;
     await vi.waitFor(async () => {
       passed += 5 * minuteMs;

@@ -5,7 +5,7 @@ import { signIn, type TestBrowser } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn, sqlite } from '../support/engines.js';
 import { openSink, type Sink } from '../support/mail-sink.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Order, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const { signal } = new AbortController();
@@ -14,13 +14,13 @@ const customer = { email: 'grace@example.com', name: 'Grace Example' };
 
 describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let sink: Sink;
   let sue: TestBrowser;
   beforeAll(async () => {
     sink = await openSink();
     server = await startServer({ engine, env: { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     sue = await signIn(server, 'support', 'sue@shop.example');
   });
   afterAll(async () => {
@@ -28,12 +28,12 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     await sink.stop();
   });
 
-  async function paid(more: object, factor = 1): Promise<string> {
-    const locked = await merchant.lock(more as Readonly<Record<string, unknown>>);
+  async function paid(more: Order, factor = 1): Promise<string> {
+    const locked = await merchant.lock(more);
     await merchant.pay(locked.address, locked.amount * factor);
     return locked.id;
   }
-  const send = (id: string, who = sue, after: string | null = null) =>
+  const sendReceipt = (id: string, who = sue, after: string | null = null) =>
     who.send('POST', path(id), { body: { after } });
   const look = async (id: string, who = sue) => (await who.send('GET', path(id))).body.data;
   const delivered = () =>
@@ -50,7 +50,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     await delivered();
     expect(sink.letters).toEqual([]);
     expect(await look(id)).toEqual({ to: customer.email, blockedBy: null, last: null });
-    expect((await send(id)).status).toBe(200);
+    expect((await sendReceipt(id)).status).toBe(200);
     await delivered();
     expect(sink.letters).toHaveLength(1);
     expect(sink.letters[0]?.recipients).toEqual([customer.email]);
@@ -79,7 +79,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     const id = await paid({ customer });
     const before = sink.letters.length;
     const press = async (after: string | null) => {
-      const answers = await Promise.all([sue, sam, sue, sam].map((who) => send(id, who, after)));
+      const answers = await Promise.all([sue, sam, sue, sam].map((who) => sendReceipt(id, who, after)));
       const isNew = answers.map(({ status, body }) => status === 200 && body.data['isNew']);
       expect(isNew.sort()).toEqual([false, false, false, true]);
       await delivered();
@@ -90,7 +90,10 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     expect(last).toMatchObject({ isSent: true });
     expect(last.secondsAgo).toBeLessThan(60);
     for (const stale of [null, 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ'])
-      expect((await send(id, sue, stale)).body.data).toMatchObject({ isNew: false, last: { id: last.id } });
+      expect((await sendReceipt(id, sue, stale)).body.data).toMatchObject({
+        isNew: false,
+        last: { id: last.id },
+      });
     await press(last.id);
     expect(sink.letters).toHaveLength(before + 2);
     if (!isAlone) await second.stop();
@@ -99,7 +102,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
   it('is sent of a payment that got more than its price', async () => {
     const before = sink.letters.length;
     const id = await paid({ customer }, 1.5);
-    expect((await send(id)).status).toBe(200);
+    expect((await sendReceipt(id)).status).toBe(200);
     await delivered();
     expect(sink.letters).toHaveLength(before + 1);
   });
@@ -110,14 +113,14 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     expect(await look(open)).toMatchObject({ blockedBy: 'unpaid' });
     expect(await look(nameless)).toEqual({ to: null, blockedBy: 'no_address', last: null });
     const quiet = await paid({ customer: { email: 'quiet@example.com' } });
-    await send(quiet);
+    await sendReceipt(quiet);
     await delivered();
     const off = /\/mail\/off\/([^/\s]+)\/([A-Za-z0-9_-]+)/.exec(sink.letters.at(-1)?.text ?? '');
     await mail.rules(server.app).refuse(off?.[1] ?? '', off?.[2] ?? '');
     expect(await look(quiet)).toMatchObject({ blockedBy: 'unwanted' });
     const before = sink.letters.length;
     for (const id of [open, nameless, quiet]) {
-      const { status, body } = await send(id);
+      const { status, body } = await sendReceipt(id);
       expect([status, body.data.code]).toEqual([409, 'invalid_state']);
     }
     await delivered();
@@ -132,17 +135,17 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     const eve = await signIn(server, 'owner', 'eve@other.example', foreign);
     for (const unknown of [id, 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ']) {
       expect((await look(unknown, eve)).code).toBe('not_found');
-      expect((await send(unknown, eve)).body.data.code).toBe('not_found');
+      expect((await sendReceipt(unknown, eve)).body.data.code).toBe('not_found');
     }
     const accountant = await signIn(server, 'accountant');
     expect(await look(id, accountant)).toMatchObject({ to: customer.email });
-    expect((await send(id, accountant)).body.data.code).toBe('role_not_allowed');
+    expect((await sendReceipt(id, accountant)).body.data.code).toBe('role_not_allowed');
   });
 });
 
 it('Without a mail server, a receipt is not sent, and the answer says so', async () => {
   const server = await startServer({ engine: sqlite });
-  const merchant = openMerchant(server);
+  const merchant = openShop(server);
   const locked = await merchant.lock({ customer });
   await merchant.pay(locked.address, locked.amount);
   const sue = await signIn(server, 'support');

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mail } from '../../src/modules/mail/module.js';
 import { openBrowser, invite, signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { openSink, type Letter, type Sink } from '../support/mail-sink.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -15,7 +15,7 @@ const own = '/console/api/mail/own';
 
 describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let sink: Sink;
   let owner: TestBrowser;
   let support: TestBrowser;
@@ -35,7 +35,7 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
       LOG_LEVEL: 'fatal',
     };
     server = await startServer({ engine, env, overrides: { realNow: () => Date.now() + passed } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     owner = await signIn(server, 'owner', 'ada@shop.example');
     support = await signIn(server, 'support', 'bob@shop.example');
   });
@@ -74,8 +74,7 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
   async function payLate(): Promise<string> {
     const { id, address } = await merchant.lock();
     await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 10 });
-    await merchant.mine();
+    await merchant.pay(address, 10);
     return id;
   }
 
@@ -123,8 +122,7 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
     await choose(owner, ['refundToApprove']);
     const refund = async () => {
       const id = await payLate();
-      const body = { kind: 'full', address: externalAddresses.tron };
-      return merchant.ask<{ id: string }>('POST', `/v1/payments/${id}/refunds`, { body });
+      return merchant.refund(id, { kind: 'full', address: externalAddresses.tron });
     };
     await refund();
     const letter = await letterTo('ada@shop.example', /waits for approval/);
@@ -175,7 +173,7 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
     expect((await owner.send('PATCH', '/console/api/webhook', hooks)).status).toBe(200);
     await payLate();
     for (const seconds of [60, 600, 3600, 14_400]) {
-      await merchant.sandbox('clock', { advanceSeconds: seconds });
+      await merchant.advance(seconds);
       await vi.waitFor(
         async () => {
           const rows = await server.database.reader
@@ -214,7 +212,7 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
   it('sum up a day once, with its payments and the work that waits', async () => {
     await choose(owner, ['digest']);
     await merchant.fund({ amount: 10 });
-    await merchant.sandbox('clock', { advanceSeconds: 86_400 + 6 * 3600 });
+    await merchant.advance(86_400 + 6 * 3600);
     await Promise.all([rules().staff.addDigests(), rules().staff.addDigests()]);
     const letter = await letterTo('ada@shop.example', /Nightjar Lanterns on 20\d\d-/);
     expect(letter.text).toMatch(/Paid on 20\d\d-\d\d-\d\d: .*USD \(\d+\)|Paid on .*: nothing/);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRecords } from '../support/records.js';
 import { runCommandLine } from '../support/command-line.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface Entry {
@@ -20,13 +20,13 @@ interface Entry {
 
 describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({
       engine,
       overrides: { paidByOperator: ['tron'] },
     });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
   });
   afterAll(() => server.stop());
 
@@ -112,8 +112,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
   it('has transfers and payouts that were settled by hand, and suspended balances', async () => {
     await merchant.fund({ amount: 100 });
     const hash = 'ab'.repeat(32);
-    const { body } = await merchant.transfer({ amount: 5 });
-    const id = String(body.data['id']);
+    const { id } = await merchant.withdraw({ amount: 5 });
     await merchant.command('transfers', 'settle', id, '--tx-hash', hash);
     await merchant.command('transfers', 'settle', id, '--tx-hash', hash);
     const { merchantId } = server.bootstrapped;
@@ -138,16 +137,16 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
 
   it('An entry names the person who ran a command, next to the user of the operating system', async () => {
     const { merchantId } = server.bootstrapped;
-    const create = (...as: string[]) =>
+    const createKey = (...as: string[]) =>
       merchant.run('keys', 'create', '--merchant', merchantId, '--kind', 'public', '--mode', 'test', ...as);
-    expect((await create('--as', 'Ada Example')).exitCode).toBe(0);
-    expect((await create()).exitCode).toBe(0);
+    expect((await createKey('--as', 'Ada Example')).exitCode).toBe(0);
+    expect((await createKey()).exitCode).toBe(0);
     expect((await latest(2)).map(({ actor }) => actor)).toEqual([
       expect.stringMatching(/^command line, Ada Example as user \S+$/),
       byCommandLine,
     ]);
     for (const name of ['', ' ', '\u001b[31m', 'a'.repeat(101), 'Ada\nserver']) {
-      expect((await create('--as', name)).stderr, name).toMatch(/^--as (must be|needs) /);
+      expect((await createKey('--as', name)).stderr, name).toMatch(/^--as (must be|needs) /);
     }
   });
 

@@ -5,7 +5,7 @@ import { currenciesWith } from '../../src/core/money/base-currencies.js';
 import { createCurrencies } from '../../src/core/money/currencies.js';
 import { fiatCurrency } from '../../src/core/money/currency-list.js';
 import { sqlite } from '../support/engines.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 import { startServer } from '../support/server.js';
 import { market, openExchanges, type Exchanges, type Market } from './exchanges.js';
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => exchanges.close());
 
-const open = async (baseCurrencies: string, sources = names) =>
+const startQuoting = async (baseCurrencies: string, sources = names) =>
   startServer({
     engine: sqlite,
     env: { BASE_CURRENCIES: baseCurrencies, RATES: exchanges.setting(...sources) },
@@ -30,9 +30,9 @@ function quote(prices: Readonly<Record<string, Market>>): void {
 describe('A currency of BASE_CURRENCIES', () => {
   it('has prices, which are locked at the rate of the sources that quote it', async () => {
     quote({});
-    const server = await open('chf, JPY');
+    const server = await startQuoting('chf, JPY');
     try {
-      const merchant = openMerchant(server);
+      const merchant = openShop(server);
       const { amount } = await merchant.lock({
         amount: 8,
         baseCurrency: 'CHF',
@@ -63,21 +63,23 @@ describe('A currency of BASE_CURRENCIES', () => {
 
   it('is refused at the start if only one source quotes it, or none', async () => {
     quote({ 'er-api': market });
-    await expect(open('CHF')).rejects.toThrow(
+    await expect(startQuoting('CHF')).rejects.toThrow(
       'BASE_CURRENCIES: only coinbase quotes CHF, and a price takes 2: leave it out, or add sources to RATES',
     );
     quote({ 'er-api': market, coinbase: market });
-    await expect(open('SEK,CHF')).rejects.toThrow(
+    await expect(startQuoting('SEK,CHF')).rejects.toThrow(
       /no source quotes SEK, .*\nBASE_CURRENCIES: no source quotes CHF, /,
     );
     quote({});
-    await expect(open('CHF', ['kraken', 'coinbase', 'bitstamp'])).rejects.toThrow('only coinbase quotes CHF');
+    await expect(startQuoting('CHF', ['kraken', 'coinbase', 'bitstamp'])).rejects.toThrow(
+      'only coinbase quotes CHF',
+    );
   });
 
   it('is accepted while a source that may quote it does not answer', async () => {
     quote({});
     exchanges.answer('er-api', (response) => response.writeHead(503).end());
-    const server = await open('CHF');
+    const server = await startQuoting('CHF');
     await server.stop();
     expect(exchanges.asked('er-api')).toBeGreaterThan(0);
   });

@@ -5,7 +5,7 @@ import { parsePositive } from '../../src/core/money/fractions.js';
 import type { Rate, RateSource } from '../../src/core/money/rates.js';
 import { worthOf } from '../../src/core/money/worth.js';
 import { sqlite } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const now = Date.parse('2026-11-27T12:00:00Z');
@@ -51,14 +51,14 @@ describe('The worth of an amount', () => {
 
 describe('Balances', () => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let missing = '';
   beforeAll(async () => {
     // Old enough to have an age, and new enough for a price to be locked.
     const latest = (code: string) =>
       code === missing ? undefined : { ...rate('2', 0), at: Date.now() - 90_000, maxAgeMs: 600_000 };
     server = await startServer({ engine: sqlite, overrides: { rates: { latest } } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
   });
   afterAll(() => server.stop());
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAddressSource } from '../../src/core/addresses/address-sources.js';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
@@ -14,6 +15,7 @@ import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type Wallet } from '../support/shop.js';
 
 /** A chain in memory whose blocks the test adds. */
 class MemoryChain implements Chain {
@@ -64,19 +66,6 @@ class MemoryChain implements Chain {
 const accountOf = (seed: number) => HDKey.fromMasterSeed(new Uint8Array(32).fill(seed));
 const evmKey = accountOf(1).derive("m/44'/60'/0'").publicExtendedKey;
 const otherEvmKey = accountOf(2).derive("m/44'/60'/0'").publicExtendedKey;
-
-interface Option {
-  readonly currency: string;
-  readonly network: string;
-  readonly amount: number;
-}
-interface PaymentView {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly currencyOptions?: readonly Option[];
-  readonly addressInformation?: { readonly address: string };
-}
 
 describe.each(engines)('live networks on $name', (engine) => {
   const chains = new Map<string, MemoryChain>();
@@ -163,36 +152,17 @@ describe.each(engines)('live networks on $name', (engine) => {
     await depositKeys.refresh();
   }
 
-  async function ask<T>(method: string, path: string, key: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, { key, ...(body && { body }) });
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    return answer.body.data as T;
-  }
-  const create = async (key: string) =>
-    (
-      await ask<{ payment: PaymentView }>('POST', '/v1/payments/checkout', key, {
-        amount: 10,
-        baseCurrency: 'USD',
-      })
-    ).payment;
+  const live = () => openShop(server, liveKey);
   const setPath = (id: string, currency: string, network: string) =>
     `/v1/payments/${id}/currency/set/${currency}/${network}`;
-  async function lock(key: string, currency: string, network: string): Promise<PaymentView> {
-    const { id } = await create(key);
-    await ask('PATCH', setPath(id, currency, network), key);
-    return ask('PATCH', `/v1/payments/${id}/currency/lock`, key);
-  }
-  const networksOf = ({ currencyOptions = [] }: PaymentView) => [
+  const networksOf = ({ currencyOptions = [] }: PaymentRecord) => [
     ...new Set(currencyOptions.map(({ network }) => network)),
   ];
   const statusOf = async (id: string) =>
-    (await ask<PaymentView>('GET', `/v1/transactions/${id}/verify`, liveKey)).status;
+    (await live().ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`)).status;
 
   it('Without a deposit key, a live payment is refused, and the error says what to do', async () => {
-    const { status, body } = await server.api('POST', '/v1/payments/checkout', {
-      key: liveKey,
-      body: { amount: 10, baseCurrency: 'USD' },
-    });
+    const { status, body } = await live().checkout();
     expect([status, body.data]).toMatchObject([503, { code: 'chain_unavailable' }]);
     expect(body.message).toContain('deposit key');
   });
@@ -200,7 +170,7 @@ describe.each(engines)('live networks on $name', (engine) => {
   it('With a key for one family, only its networks are offered', async () => {
     await setKey('live', evmKey);
     await Promise.all(['polygon', 'bitcoin'].map((code) => scan(code)));
-    const payment = await create(liveKey);
+    const payment = await live().create();
     expect(
       payment.currencyOptions?.map(({ currency, network }) => `${currency} on ${network}`).sort(),
     ).toEqual(['POL on polygon', 'USDC on polygon', 'USDT on polygon']);
@@ -210,8 +180,8 @@ describe.each(engines)('live networks on $name', (engine) => {
 
   it('A payment goes to the next address of the key, and succeeds with its confirmations', async () => {
     const source = createAddressSource('live', 'evm', evmKey);
-    const payment = await lock(liveKey, 'USDC', 'polygon');
-    const { address } = payment.addressInformation ?? { address: '' };
+    const payment = await live().lock({ currency: 'USDC', network: 'polygon' });
+    const { address } = payment;
     expect([0, 1, 2].map((index) => source.derive(index))).toContain(address);
     expect(await deps?.watched('live', [address, '0x0'])).toEqual(new Set([address]));
     expect(await deps?.watched('test', [address])).toEqual(new Set());
@@ -224,7 +194,7 @@ describe.each(engines)('live networks on $name', (engine) => {
   });
 
   it('The lock keeps the rates, their sources and their time', async () => {
-    const { id } = await lock(liveKey, 'POL', 'polygon');
+    const { id } = await live().lock({ currency: 'POL', network: 'polygon' });
     const row = await server.database.reader
       .selectFrom('payments')
       .select('quote')
@@ -238,30 +208,28 @@ describe.each(engines)('live networks on $name', (engine) => {
 
   it('In test mode, the simulated networks need no key, and a real one does', async () => {
     await scan('sepolia', 'test');
-    const before = networksOf(await create(testKey));
+    const before = networksOf(await openShop(server, testKey).create());
     expect(before).toContain('tron');
     expect(before).not.toContain('sepolia');
     await setKey('test', otherEvmKey);
-    expect(networksOf(await create(testKey)).sort()).toEqual([...before, 'sepolia'].sort());
-    const payment = await lock(testKey, 'ETH', 'sepolia');
+    expect(networksOf(await openShop(server, testKey).create()).sort()).toEqual(
+      [...before, 'sepolia'].sort(),
+    );
+    const payment = await openShop(server, testKey).lock({ currency: 'ETH', network: 'sepolia' });
     const source = createAddressSource('test', 'evm', otherEvmKey);
-    expect(payment.addressInformation?.address).toBe(source.derive(0));
-    const simulated = await lock(testKey, 'ETH', 'ethereum');
-    expect(simulated.addressInformation?.address).not.toBe(source.derive(1));
+    expect(payment.address).toBe(source.derive(0));
+    const simulated = await openShop(server, testKey).lock({ currency: 'ETH', network: 'ethereum' });
+    expect(simulated.address).not.toBe(source.derive(1));
   });
 
   it('A new key is for new payments. The address of the previous key is still watched', async () => {
-    const before = await lock(liveKey, 'USDC', 'polygon');
+    const before = await live().lock({ currency: 'USDC', network: 'polygon' });
     const thirdKey = accountOf(3).derive("m/44'/60'/0'").publicExtendedKey;
     await setKey('live', thirdKey);
-    const after = await lock(liveKey, 'USDC', 'polygon');
+    const after = await live().lock({ currency: 'USDC', network: 'polygon' });
     const third = createAddressSource('live', 'evm', thirdKey);
-    expect(after.addressInformation?.address).toBe(third.derive(0));
-    chain('polygon').send(
-      'USDC',
-      before.addressInformation?.address ?? '',
-      BigInt(Math.round(before.amount * 1e6)),
-    );
+    expect(after.address).toBe(third.derive(0));
+    chain('polygon').send('USDC', before.address, BigInt(Math.round(before.amount * 1e6)));
     chain('polygon').mine(12);
     await scan('polygon');
     expect(await statusOf(before.id)).toBe('success');
@@ -269,14 +237,14 @@ describe.each(engines)('live networks on $name', (engine) => {
   });
 
   it('A network that cannot be read is not offered, no price is locked on it, and it comes back', async () => {
-    const { id } = await create(liveKey);
-    await ask('PATCH', setPath(id, 'USDC', 'polygon'), liveKey);
+    const { id } = await live().create();
+    await live().ask('PATCH', setPath(id, 'USDC', 'polygon'));
     chain('polygon').isDown = true;
     // Polygon's three blocks and a minute.
     now += 67_000;
     await vi.waitFor(
       async () => {
-        const options = (await ask<PaymentView>('GET', `/v1/payments/${id}`, liveKey)).currencyOptions;
+        const options = (await live().ask<PaymentRecord>('GET', `/v1/payments/${id}`)).currencyOptions;
         expect(options).toEqual([]);
       },
       { timeout: 10_000 },
@@ -298,8 +266,8 @@ describe.each(engines)('live networks on $name', (engine) => {
 
   it('A network whose node turns out to be on another chain is not offered from that moment on, on any server', async () => {
     const polygon = chain('polygon');
-    const { id } = await create(liveKey);
-    await ask('PATCH', setPath(id, 'USDC', 'polygon'), liveKey);
+    const { id } = await live().create();
+    await live().ask('PATCH', setPath(id, 'USDC', 'polygon'));
     polygon.isDown = true;
     polygon.failure = new NodesUnavailable('No node of polygon can be used: node 1 is on another chain', [
       new NodeError('wrong-network', 'node 1 is on another chain'),
@@ -318,19 +286,19 @@ describe.each(engines)('live networks on $name', (engine) => {
     polygon.isDown = false;
     polygon.failure = new Error('The node is down');
     await scan('polygon');
-    await vi.waitFor(() => ask('PATCH', `/v1/payments/${id}/currency/lock`, liveKey), { timeout: 20_000 });
+    await vi.waitFor(() => live().ask('PATCH', `/v1/payments/${id}/currency/lock`), { timeout: 20_000 });
   });
 
   it('A token whose contract is not the configured one is not offered', async () => {
     unreadable.add('USDT');
-    const { currencyOptions = [] } = await create(liveKey);
+    const { currencyOptions = [] } = await live().create();
     unreadable.clear();
     expect(currencyOptions.map(({ currency }) => currency)).toEqual(['USDC', 'POL']);
   });
 
   it('Without a fresh rate of two sources, no price is locked', async () => {
-    const { id } = await create(liveKey);
-    await ask('PATCH', setPath(id, 'USDC', 'polygon'), liveKey);
+    const { id } = await live().create();
+    await live().ask('PATCH', setPath(id, 'USDC', 'polygon'));
     exchanges.answer('kraken', (response) => response.writeHead(500).end());
     now += 61_000;
     await scan('polygon');
@@ -340,13 +308,12 @@ describe.each(engines)('live networks on $name', (engine) => {
     exchanges.quote('kraken');
     now += 300_000;
     await Promise.all([refreshRates(), scan('polygon')]);
-    await ask('PATCH', `/v1/payments/${id}/currency/lock`, liveKey);
+    await live().ask('PATCH', `/v1/payments/${id}/currency/lock`);
   });
 
   it('A wallet has addresses on the networks that there is a key for', async () => {
-    const wallet = await ask<{ addresses: { network: string }[] }>('POST', '/v1/wallets', liveKey, {
-      currency: 'USDC',
-      label: 'Till',
+    const wallet = await live().ask<Wallet>('POST', '/v1/wallets', {
+      body: { currency: 'USDC', label: 'Till' },
     });
     expect(wallet.addresses.map(({ network }) => network)).toEqual(['polygon']);
     const { status } = await server.api('POST', '/v1/wallets', {
@@ -382,7 +349,7 @@ describe.each(engines)('live networks on $name', (engine) => {
     const paid = addresses.filter(({ received }) => received.length > 0);
     expect(paid).toHaveLength(2);
     for (const { paymentId, received } of paid) {
-      const payment = await ask<PaymentView>('GET', `/v1/payments/${paymentId ?? ''}`, liveKey);
+      const payment = await live().ask<PaymentRecord>('GET', `/v1/payments/${paymentId ?? ''}`);
       expect(received).toEqual([{ currency: 'USDC', amount: String(payment.amount) }]);
     }
     expect(addresses.filter(({ walletId }) => walletId !== null)).toHaveLength(1);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import pino from 'pino';
 import { getAddress } from 'viem';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Family } from '../../src/core/chains/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -12,6 +13,7 @@ import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type LockedPayment } from '../support/shop.js';
 
 const account = (path: string, versions = { public: 0x0488b21e, private: 0x0488ade4 }) =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(5), versions).derive(path).publicExtendedKey;
@@ -19,13 +21,6 @@ const keys: Partial<Record<Family, string>> = {
   evm: account("m/44'/60'/0'"),
   litecoin: account("m/84'/1'/0'", { public: 0x045f1cf6, private: 0x045f18bc }),
 };
-
-interface PaymentView {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly addressInformation: { readonly address: string };
-}
 
 const { signal } = new AbortController();
 
@@ -84,40 +79,27 @@ describe.each(enginesOfTurn)('real nodes on $name', (engine) => {
   });
 
   const scan = (network: string) => server.app.scanner.scanNow({ mode: 'test', network });
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, body ? { body } : {});
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    return answer.body.data as T;
-  }
-  async function lock(currency: string, network: string): Promise<PaymentView> {
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-      amount: 10,
-      baseCurrency: 'USD',
-    });
-    await ask('PATCH', `/v1/payments/${payment.id}/currency/set/${currency}/${network}`);
-    return ask<PaymentView>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
-  }
-  const verify = (id: string) =>
-    ask<PaymentView & { amountReceived: number; amountSeen: number }>('GET', `/v1/transactions/${id}/verify`);
+  const lock = (currency: string, network: string) => openShop(server).lock({ currency, network });
+  const verify = (id: string) => openShop(server).ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
   const units = (amount: number, decimals: number) =>
     BigInt(Math.round(amount * 1e8)) * 10n ** BigInt(decimals - 8);
 
   it('takes an ether payment in two parts', async () => {
-    const { id, amount, addressInformation } = await lock('ETH', 'evm-dev');
+    const { id, amount, address } = await lock('ETH', 'evm-dev');
     const whole = units(amount, 18);
-    await anvil.send(addressInformation.address, whole / 2n);
+    await anvil.send(address, whole / 2n);
     await scan('evm-dev');
     expect((await verify(id)).amountSeen).toBeGreaterThan(0);
-    await anvil.send(addressInformation.address, whole - whole / 2n);
+    await anvil.send(address, whole - whole / 2n);
     await anvil.mine(2);
     await scan('evm-dev');
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
   it('says what a transaction is to a payment whether or not the books know it', async () => {
-    const { id, addressInformation } = await lock('ETH', 'evm-dev');
-    const { address } = addressInformation;
-    const check = (hash: string, of = id) => ask('GET', `/v1/payments/${of}/transfers/${hash}`);
+    const { id, address } = await lock('ETH', 'evm-dev');
+    const check = (hash: string, of = id) =>
+      openShop(server).ask('GET', `/v1/payments/${of}/transfers/${hash}`);
     const network = 'evm-dev';
     const depth = { confirmations: expect.any(Number) as number, requiredConfirmations: 2 };
     const paid = { answer: 'paid_this', network, currency: 'ETH', ...depth };
@@ -134,7 +116,7 @@ describe.each(enginesOfTurn)('real nodes on $name', (engine) => {
     expect(await check('ab'.repeat(32))).toEqual({ answer: 'unknown', network });
     if (litecoin) {
       const other = await lock('LTC', 'litecoin-regtest');
-      const hash = await litecoin.pay(other.addressInformation.address, '0.5');
+      const hash = await litecoin.pay(other.address, '0.5');
       await litecoin.mine(1);
       expect(await check(hash, other.id)).toMatchObject({ answer: 'paid_this', amount: 0.5 });
       expect(await check('ab'.repeat(32), other.id)).toMatchObject({ answer: 'unknown' });
@@ -144,44 +126,36 @@ describe.each(enginesOfTurn)('real nodes on $name', (engine) => {
   });
 
   it('takes a token with more decimals than the books', async () => {
-    const { id, amount, addressInformation } = await lock('USDT', 'evm-dev');
-    await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [
-      addressInformation.address,
-      units(amount, 18) + 1n,
-    ]);
+    const { id, amount, address } = await lock('USDT', 'evm-dev');
+    await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [address, units(amount, 18) + 1n]);
     await anvil.mine(2);
     await scan('evm-dev');
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
   it('shows a wallet in the browser how to pay, from the lock on, and only on real EVM networks', async () => {
-    interface WithEvm {
-      readonly evm?: unknown;
-    }
-    const { payment } = await ask<{ payment: PaymentView & WithEvm }>('POST', '/v1/payments/checkout', {
-      amount: 10,
-      baseCurrency: 'USD',
-    });
+    const { ask, create } = openShop(server);
+    const payment = await create();
     expect(payment.evm).toBeUndefined();
-    const set = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/evm-dev`);
+    const set = await ask<PaymentRecord>('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/evm-dev`);
     expect(set.evm).toBeUndefined();
     const evm = { chainId: 31_337, decimals: 18, coin: 'ETH', contract: getAddress(token) };
-    const locked = await ask<WithEvm>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
+    const locked = await ask<PaymentRecord>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
     expect(locked.evm).toEqual(evm);
     const path = `/v1/transactions/${payment.id}/verify/checkout`;
     const seen = await server.api('GET', path, { key: server.publicKey });
-    expect((seen.body.data as WithEvm).evm).toEqual(evm);
-    const { evm: native } = (await lock('ETH', 'evm-dev')) as PaymentView & WithEvm;
-    expect(native).toEqual({ chainId: 31_337, decimals: 18, coin: 'ETH' });
+    expect(seen.body.data['evm']).toEqual(evm);
+    const evmOf = async ({ id }: LockedPayment) => (await verify(id)).evm;
+    expect(await evmOf(await lock('ETH', 'evm-dev'))).toEqual({ chainId: 31_337, decimals: 18, coin: 'ETH' });
     // A wallet would send real coins to the address of a simulated network.
-    expect(((await lock('ETH', 'ethereum')) as WithEvm).evm).toBeUndefined();
-    expect(((await lock('BTC', 'bitcoin')) as WithEvm).evm).toBeUndefined();
+    expect(await evmOf(await lock('ETH', 'ethereum'))).toBeUndefined();
+    expect(await evmOf(await lock('BTC', 'bitcoin'))).toBeUndefined();
   });
 
   it.runIf(hasLitecoind)('takes litecoins, seen before they are in a block', async () => {
-    const { id, amount, addressInformation } = await lock('LTC', 'litecoin-regtest');
-    expect(addressInformation.address).toMatch(/^rltc1/);
-    await litecoin?.pay(addressInformation.address, String(amount));
+    const { id, amount, address } = await lock('LTC', 'litecoin-regtest');
+    expect(address).toMatch(/^rltc1/);
+    await litecoin?.pay(address, String(amount));
     await scan('litecoin-regtest');
     expect(await verify(id)).toMatchObject({ status: 'in progress', amountSeen: amount });
     await litecoin?.mine(2);

@@ -6,6 +6,7 @@ import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openAddress, type Address } from '../support/moving-address.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const token = 'scrape-me-0123456789';
 const lines: Record<string, unknown>[] = [];
@@ -27,8 +28,6 @@ afterEach(async () => {
   database = undefined;
 });
 
-const create = (running: TestServer) =>
-  running.api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD' } });
 const ready = async ({ url }: TestServer) => {
   const { status, body } = await call(url, 'GET', '/readyz');
   return status === 200 ? 'ready' : body.message;
@@ -70,9 +69,11 @@ describe.each(engines)('A full disk on $name', (engine) => {
     expect(await metric(running)).toBe('1');
     await fill(running);
     // SQLite may still have free pages in its file.
-    await expect.poll(async () => (await create(running)).status, { interval: 1, timeout: 10_000 }).toBe(503);
+    await expect
+      .poll(async () => (await openShop(running).checkout()).status, { interval: 1, timeout: 10_000 })
+      .toBe(503);
     for (let index = 0; index < 20; index += 1) {
-      const { status, headers, body } = await create(running);
+      const { status, headers, body } = await openShop(running).checkout();
       expect([status, body.data.code]).toEqual([503, 'service_unavailable']);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       // The random id of the request may contain 53100 by chance.
@@ -86,7 +87,7 @@ describe.each(engines)('A full disk on $name', (engine) => {
     expect((await running.api('GET', '/v1/transactions')).status).toBe(200);
     await empty(running);
     await expect.poll(() => ready(running), { timeout: 5000 }).toBe('ready');
-    expect((await create(running)).status).toBe(200);
+    expect((await openShop(running).checkout()).status).toBe(200);
 
     expect(messages(), JSON.stringify(lines)).toEqual([
       'The database is out of service: the disk is full. Requests get 503 until it works again',
@@ -112,13 +113,13 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
       const running = server;
       await expect.poll(() => ready(running), { timeout: 10_000 }).toBe('ready');
       lines.length = 0;
-      const underWay = Array.from({ length: 10 }, () => create(running));
+      const underWay = Array.from({ length: 10 }, () => openShop(running).checkout());
       await proxy.cut();
       for (const { status, body } of await Promise.all(underWay)) {
         if (status !== 200) expect([status, body.data.code]).toEqual([503, 'service_unavailable']);
       }
       for (let index = 0; index < 10; index += 1) {
-        const { status, headers, body } = await create(running);
+        const { status, headers, body } = await openShop(running).checkout();
         expect([status, body.data.code]).toEqual([503, 'service_unavailable']);
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       }
@@ -130,7 +131,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
       await new Promise((resolve) => setTimeout(resolve, 1500));
       await proxy.mend();
       await expect.poll(() => ready(running), { timeout: 10_000 }).toBe('ready');
-      expect((await create(running)).status).toBe(200);
+      expect((await openShop(running).checkout()).status).toBe(200);
       expect(messages(), JSON.stringify(lines)).toEqual([
         'The database is out of service: it cannot be reached. Requests get 503 until it works again',
       ]);

@@ -2,9 +2,9 @@
 import { verifyPayment } from 'crypto-checkout/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn } from '../support/browser.js';
-import { openClaimBrowser } from '../support/claim-browser.js';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 type Shown = Parameters<typeof verifyPayment>[0] & {
@@ -19,10 +19,10 @@ type Shown = Parameters<typeof verifyPayment>[0] & {
 
 describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.command(
       ...['merchants', 'update', server.bootstrapped.merchantId, '--mode', 'test'],
       ...['--webhook-url', 'http://127.0.0.1:9/hooks'],
@@ -34,48 +34,26 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
   });
 
   const show = (id: string) => merchant.ask<Shown>('GET', `/v1/transactions/${id}`);
-  const send = (address: string, amount: number) =>
-    merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
   const path = (id: string) => `/v1/transactions/${id}/accept`;
   const accept = (id: string, amount: number, note = 'A regular customer') =>
     server.api('POST', path(id), { body: { amount, note } });
-  const events = async (id: string) =>
-    (
-      await server.database.reader
-        .selectFrom('outbox')
-        .select('type')
-        .where('subject_id', '=', id)
-        .orderBy('sequence')
-        .execute()
-    ).map(({ type }) => type);
+  const events = async (id: string) => (await merchant.eventsOf(id)).map(({ type }) => type);
   const isVerified = (payment: Shown) =>
     verifyPayment(payment, {
       ...{ txRef: payment.txRef ?? '', baseAmount: 10, baseCurrency: 'USD', mode: 'test' },
     }).verified;
   const codes = ({ transactionTimeLog: log }: Shown) => log.map(({ code }) => code);
 
-  async function untilState(id: string, state: string): Promise<Shown> {
-    return vi.waitFor(
-      async () => {
-        await merchant.mine(1);
-        const payment = await show(id);
-        expect(payment.state).toBe(state);
-        return payment;
-      },
-      { timeout: 20_000, interval: 20 },
-    );
-  }
   /** A payment of 10 that got less. */
   async function part(amount: number): Promise<{ id: string; address: string }> {
     const locked = await merchant.lock();
-    await send(locked.address, amount);
-    await merchant.mine();
+    await merchant.pay(locked.address, amount);
     return locked;
   }
   async function short(amount: number): Promise<{ id: string; address: string }> {
     const locked = await part(amount);
-    await merchant.sandbox('clock', { advanceSeconds: 86_400 });
-    await untilState(locked.id, 'expired_partial');
+    await merchant.advance(86_400);
+    await merchant.untilState(locked.id, 'expired_partial');
     return locked;
   }
 
@@ -117,7 +95,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
 
   it('settles a payment in progress for the sum that has arrived, and counts what comes later as more', async () => {
     const { id, address } = await part(9);
-    await untilState(id, 'partially_paid');
+    await merchant.untilState(id, 'partially_paid');
     const { body } = await accept(id, 9);
     expect(body.data).toMatchObject({
       status: 'success',
@@ -125,8 +103,8 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
       credited: [{ amount: 9, net: 8.91 }],
     });
     await merchant.expectBooksInOrder();
-    await send(address, 2);
-    await untilState(id, 'settled_over');
+    await merchant.send(address, 2);
+    await merchant.untilState(id, 'settled_over');
     expect(await events(id)).toEqual([
       ...['payment.partial', 'payment.accepted', 'payment.success', 'payment.overpaid'],
     ]);
@@ -134,10 +112,10 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
 
   it('takes money that came late and is too little', async () => {
     const locked = await merchant.lock();
-    await merchant.sandbox('clock', { advanceSeconds: 86_400 });
-    await untilState(locked.id, 'expired');
-    await send(locked.address, 6);
-    await untilState(locked.id, 'expired_late');
+    await merchant.advance(86_400);
+    await merchant.untilState(locked.id, 'expired');
+    await merchant.send(locked.address, 6);
+    await merchant.untilState(locked.id, 'expired_late');
     expect((await accept(locked.id, 6)).body.data).toMatchObject({ status: 'success', findings: ['late'] });
     expect(isVerified(await show(locked.id))).toBe(true);
   });
@@ -166,18 +144,14 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
 
   it('leaves to a refund what it holds, and cancels one that still waits for an address', async () => {
     const held = await short(5);
-    const refund = async (id: string) =>
-      merchant.ask<{ id: string; claimUrl: string }>('POST', `/v1/payments/${id}/refunds`, {
-        body: { kind: 'unaccepted' },
-      });
-    const { claimUrl } = await refund(held.id);
-    await openClaimBrowser(server).claim(new URL(claimUrl).hash.slice(1), externalAddresses.tron);
+    const refund = await merchant.refund(held.id, { kind: 'unaccepted' });
+    await openClaimBrowser(server).claim(claimTokenOf(refund), externalAddresses.tron);
     expect((await accept(held.id, 5)).body.data).toMatchObject({ code: 'invalid_state' });
 
     const waiting = await short(5);
-    const { id } = await refund(waiting.id);
+    const { id } = await merchant.refund(waiting.id, { kind: 'unaccepted' });
     expect((await accept(waiting.id, 5)).status).toBe(200);
-    expect(await merchant.ask('GET', `/v1/refunds/${id}`)).toMatchObject({
+    expect(await merchant.retrieveRefund(id)).toMatchObject({
       ...{ status: 'cancelled', cancelReason: 'payment_completed' },
     });
     await merchant.expectBooksInOrder();
@@ -185,11 +159,11 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
 
   it('is no success any more once the network reverts the money, and one again when it returns', async () => {
     const { id } = await part(9.5);
-    await untilState(id, 'partially_paid');
+    await merchant.untilState(id, 'partially_paid');
     expect((await accept(id, 9.5)).status).toBe(200);
     await merchant.sandbox('reorgs', { network: 'tron', depth: 50, keep: true });
     await vi.waitFor(async () => expect((await show(id)).state).toBe('reversed'), { timeout: 20_000 });
-    const returned = await untilState(id, 'settled');
+    const returned = await merchant.untilState(id, 'settled');
     expect(returned).toMatchObject({ amountReceived: 9.5, accepted: { amount: 9.5 } });
   });
 

@@ -6,6 +6,7 @@ import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
 import { engines } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const noHash = 'ab'.repeat(32);
 
@@ -26,16 +27,14 @@ describe.each(engines)('the check of a transfer, on $name', (engine) => {
     expect(status, JSON.stringify(body)).toBe(200);
     return body.data as unknown as TransferCheck;
   };
-  async function send({ addressInformation }: Payment, amount: number, currency = 'USDT'): Promise<string> {
+  async function sendTo({ addressInformation }: Payment, amount: number, currency = 'USDT'): Promise<string> {
     const { address = '', network = '' } = addressInformation ?? {};
-    const body = { network, currency, address, amount };
-    const { data } = (await server.api('POST', '/sandbox/transfers', { body })).body;
-    return String(data['txHash']);
+    return (await openShop(server).send(address, amount, { network, currency })).txHash;
   }
 
   it.each(['tron', 'ethereum'])('says what it paid, and how deep it is, on %s', async (network) => {
     const payment = await records.lockedPayment(network);
-    const hash = await send(payment, 1.5);
+    const hash = await sendTo(payment, 1.5);
     const paid = { answer: 'paid_this', network, currency: 'USDT', amount: 1.5 };
     const first = await check(payment.id, hash);
     expect(first).toMatchObject({ ...paid, confirmations: 0 });
@@ -48,13 +47,13 @@ describe.each(engines)('the check of a transfer, on $name', (engine) => {
 
   it('The check names the wrong coin and its amount', async () => {
     const payment = await records.lockedPayment();
-    const hash = await send(payment, 7, 'TRX');
+    const hash = await sendTo(payment, 7, 'TRX');
     expect(await check(payment.id, hash)).toMatchObject({ answer: 'other_coin', currency: 'TRX', amount: 7 });
   });
 
   it('The check says about the transfers of others only that they paid another address', async () => {
     const [mine, theirs] = [await records.lockedPayment(), await records.lockedPayment()];
-    const hash = await send(theirs, 2);
+    const hash = await sendTo(theirs, 2);
     expect(await check(mine.id, hash)).toEqual({ answer: 'other_address', network: 'tron' });
     expect(await check(mine.id, noHash)).toEqual({ answer: 'unknown', network: 'tron' });
     const foreign = await server.foreignKey('public', 'test');
@@ -64,7 +63,7 @@ describe.each(engines)('the check of a transfer, on $name', (engine) => {
 
   it('knows no transfer that a reorganisation removed', async () => {
     const payment = await records.lockedPayment();
-    const hash = await send(payment, 1);
+    const hash = await sendTo(payment, 1);
     await records.sandbox('blocks', { network: 'tron', count: 1 });
     await records.sandbox('reorgs', { network: 'tron', depth: 1 });
     expect((await check(payment.id, hash)).answer).toBe('unknown');
@@ -84,7 +83,7 @@ describe.each(engines)('the check of a transfer, on $name', (engine) => {
 
   it('changes nothing', async () => {
     const payment = await records.lockedPayment();
-    const hash = await send(payment, 1);
+    const hash = await sendTo(payment, 1);
     const read = async () =>
       (await records.merchant.transactions.verify({ params: { transaction_id: payment.id } })).data;
     const before = await read();

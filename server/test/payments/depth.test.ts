@@ -8,7 +8,7 @@ import { readCursor } from '../../src/core/scanning/cursors.js';
 import type { Network } from '../../src/core/chains/networks.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type LockedPayment, type SteppedShop } from '../support/stepped-shop.js';
 import { TwoNodeChain } from '../support/two-node-chain.js';
 
 const network: Network = {
@@ -29,17 +29,17 @@ const network: Network = {
 
 describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
   let chain: TwoNodeChain;
-  let shop: Shop;
-  let merchant: Awaited<ReturnType<Shop['merchant']>>;
+  let shop: SteppedShop;
+  let merchant: Awaited<ReturnType<SteppedShop['merchant']>>;
 
-  async function open(more: Partial<Network> = {}): Promise<void> {
+  async function startShop(more: Partial<Network> = {}): Promise<void> {
     chain = new TwoNodeChain(network.code);
     chain.mine(0);
-    shop = await openShop(engine, { networks: [{ network: { ...network, ...more }, chain }] });
+    shop = await openSteppedShop(engine, { networks: [{ network: { ...network, ...more }, chain }] });
     merchant = await shop.merchant();
     await shop.scan(network.code);
   }
-  beforeEach(() => open());
+  beforeEach(() => startShop());
   afterEach(() => shop.close());
 
   const lock = (dollars: string) =>
@@ -118,7 +118,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
     const large = 'What is worth more than the limit';
     beforeEach(async () => {
       await shop.close();
-      await open({ crossCheckAbove: { amount: '50', currency: 'USD' } });
+      await startShop({ crossCheckAbove: { amount: '50', currency: 'USD' } });
     });
 
     it(`${large} counts when the second one has confirmed it, and the rest without`, async () => {

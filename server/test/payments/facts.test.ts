@@ -11,7 +11,7 @@ import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
 import { viewReceipts } from '../../src/core/payments/receipts/view.js';
 import type { StoredReceipt, StoredRecord } from '../../src/core/payments/store.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -172,12 +172,12 @@ const endings: readonly Ending[] = [
 
 describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let records: Records;
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     records = createRecords(server);
   });
   afterAll(async () => {
@@ -262,16 +262,10 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     const { data: wallet } = await records.merchant.wallets.create({
       body: { currency: 'USDT', label: 'Till' },
     });
-    const deposit = wallet.addresses.find(({ network }) => network === 'tron')?.address;
-    await merchant.sandbox('transfers', {
-      network: 'tron',
-      currency: 'USDT',
-      address: deposit,
-      amount: 2.000001,
-    });
+    const deposit = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
+    await merchant.send(deposit, 2.000001);
     const { address } = await merchant.lock({ currency: 'ETH', network: 'base' });
-    const ether = { network: 'base', currency: 'ETH', address, amount: 0.0123456789 };
-    await merchant.sandbox('transfers', ether);
+    await merchant.send(address, 0.0123456789, { currency: 'ETH', network: 'base' });
     await merchant.mine(2);
     await merchant.mine(2, 'base');
 
@@ -333,12 +327,8 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
   it('carries the metadata of the merchant’s server everywhere, and in events with the money', async () => {
     await records.setWebhookUrl('http://127.0.0.1:9/');
     const metadata = { orderId: '42', 'any key': '"quoted" é' };
-    const body = { amount: 10, baseCurrency: 'USD', metadata };
-    const { payment } = await merchant.ask<{ payment: PaymentRecord }>('POST', '/v1/payments/checkout', {
-      body,
-    });
-    expect(payment.metadata).toEqual(metadata);
-    const { id } = payment;
+    const { id, metadata: kept } = await merchant.create({ metadata });
+    expect(kept).toEqual(metadata);
     for (const path of [`payments/${id}`, `transactions/${id}`, `transactions/${id}/verify`]) {
       expect((await merchant.ask<PaymentRecord>('GET', `/v1/${path}`)).metadata, path).toEqual(metadata);
     }

@@ -1,20 +1,20 @@
 /** Finding transactions by their reference, status, currency, network, customer and transfer, on both engines. */
-import { statusOf, paymentState, type PaymentRecord } from 'crypto-checkout/contract';
+import { statusOf, paymentState } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(engines)('the list of transactions, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let records: Records;
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     records = createRecords(server);
   });
   afterAll(() => server.stop());
@@ -24,16 +24,9 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
 
   it('Transactions can be filtered by each field, singly and together, within the merchant', async () => {
     const other = await server.foreignKey('secret', 'test');
-    const create = async (body: object, key = server.secretKey) => {
-      const reply = await server.api('POST', '/v1/payments/checkout', {
-        key,
-        body: { amount: 10, baseCurrency: 'USD', ...body },
-      });
-      return (reply.body.data['payment'] as PaymentRecord).id;
-    };
     const same = { txRef: 'order-7', customer: { email: 'Ada@Example.com' } };
-    await create(same, other);
-    const mine = await create(same);
+    await merchant.create({ ...same, key: other });
+    const { id: mine } = await merchant.create(same);
     const { id: paid, txHash } = await merchant.fund({ amount: 10 });
     const bitcoin = await merchant.lock({ currency: 'BTC', network: 'bitcoin' });
     await merchant.ask('PATCH', `/v1/payments/${bitcoin.id}/cancel`);
@@ -74,18 +67,15 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
 
   it('A search finds by the beginning of a text, or by a sum, within the merchant', async () => {
     const other = await server.foreignKey('secret', 'test');
-    const create = async (body: object, key = server.secretKey) => {
-      const reply = await server.api('POST', '/v1/payments/checkout', {
-        key,
-        body: { amount: 77, baseCurrency: 'USD', ...body },
-      });
-      return (reply.body.data['payment'] as PaymentRecord).id;
-    };
     const customer = { email: 'Grace.Hopper@navy.example', name: 'Grace Brewster Hopper' };
     const order = { txRef: 'ORDER-5012', amount: 1234.5, customer };
-    await create(order, other);
-    const mine = await create(order);
-    const next = await create({ txRef: 'ORDER-5099', customer: { email: 'o_k@navy.example', name: '%a' } });
+    await merchant.create({ ...order, key: other });
+    const { id: mine } = await merchant.create(order);
+    const { id: next } = await merchant.create({
+      amount: 77,
+      txRef: 'ORDER-5099',
+      customer: { email: 'o_k@navy.example', name: '%a' },
+    });
     const { id: paid, txHash } = await merchant.fund({ amount: 78 });
     const locked = await merchant.lock({ currency: 'BTC', network: 'bitcoin' });
     const search = (text: string, key?: string) => find(`search=${encodeURIComponent(text)}`, key);
@@ -118,11 +108,7 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
     const customer = { email: records.email() };
     const ids: string[] = [];
     for (const _state of paymentState.options) {
-      const body = { amount: 10, baseCurrency: 'USD', customer };
-      const { payment } = await merchant.ask<{ payment: PaymentRecord }>('POST', '/v1/payments/checkout', {
-        body,
-      });
-      ids.push(payment.id);
+      ids.push((await merchant.create({ customer })).id);
     }
     const all = await find(`customer=${encodeURIComponent(customer.email)}&skip=100`);
     expect(new Set(all)).toEqual(new Set(ids));

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlockId, Chain, ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
 import type { Network } from '../../src/core/chains/networks.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type LockedPayment, type SteppedShop } from '../support/stepped-shop.js';
 
 const network: Network = {
   mode: 'test',
@@ -48,13 +48,13 @@ class ScriptedChain implements Chain {
 
 describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
   let chain: ScriptedChain;
-  let shop: Shop;
-  let merchant: Awaited<ReturnType<Shop['merchant']>>;
+  let shop: SteppedShop;
+  let merchant: Awaited<ReturnType<SteppedShop['merchant']>>;
 
   beforeEach(async () => {
     chain = new ScriptedChain();
     chain.mine(0);
-    shop = await openShop(engine, { networks: [{ network, chain }] });
+    shop = await openSteppedShop(engine, { networks: [{ network, chain }] });
     merchant = await shop.merchant();
     await shop.scan(network.code);
   });

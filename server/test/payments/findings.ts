@@ -5,7 +5,7 @@
 import type { PaymentFinding, PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestEngine } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -78,12 +78,12 @@ const outcomes = new Set<string>([
 export const testFindings = (engine: TestEngine): unknown =>
   describe(`every fact of a payment is reported, on ${engine.name}`, () => {
     let server: TestServer;
-    let merchant: MerchantFixture;
+    let merchant: Shop;
     /** By their sets. */
     const ids = new Map<string, string>();
     beforeAll(async () => {
       server = await startServer({ engine });
-      merchant = openMerchant(server);
+      merchant = openShop(server);
       await createRecords(server).setWebhookUrl('http://127.0.0.1:9/');
       await play();
     });
@@ -103,18 +103,18 @@ export const testFindings = (engine: TestEngine): unknown =>
       for (const { set, amount } of sets) {
         const { id, address } = await merchant.lock({ currency: 'USDT', network: 'ethereum' });
         ids.set(set.join(), id);
-        const send = (network: string, currency: string, units: number) =>
-          merchant.send(address, units, { network, currency });
-        const pay = () => send('ethereum', 'USDT', amount);
-        if (set.includes('late')) late.push(pay);
-        else await pay();
-        if (set.includes('wrong_coin')) await send('ethereum', 'USDC', 70);
-        if (set.includes('wrong_network')) await send('polygon', 'USDT', 100);
+        const sendIt = () => merchant.send(address, amount, { network: 'ethereum' });
+        if (set.includes('late')) late.push(sendIt);
+        else await sendIt();
+        if (set.includes('wrong_coin')) {
+          await merchant.send(address, 70, { network: 'ethereum', currency: 'USDC' });
+        }
+        if (set.includes('wrong_network')) await merchant.send(address, 100, { network: 'polygon' });
       }
       await mine();
-      await merchant.sandbox('clock', { advanceSeconds: 1801 });
+      await merchant.advance(1801);
       await mine();
-      for (const pay of late) await pay();
+      for (const sendIt of late) await sendIt();
       await mine();
     }
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/core/shared/problem.js';
 import { engines } from '../support/engines.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
+import { externalAddresses } from '../support/shop.js';
 import { randomOf } from '../support/random.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
 import {
@@ -12,7 +12,7 @@ import {
   type ModelTransfer,
   type ModelTx,
 } from './naive-model.js';
-import { openShop, payee, reorgAll, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, payee, reorgAll, type SteppedShop } from '../support/stepped-shop.js';
 import type { Actor } from '../../src/core/shared/scope.js';
 import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 
@@ -30,9 +30,9 @@ const assets = { tron: ['USDT'], bsc: ['USDT', 'USDC'] } as const;
 const wrong = { tron: 'TRX', bsc: 'USDC' } as const;
 
 describe.each(engines)('random histories, on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   beforeAll(async () => {
-    shop = await openShop(engine);
+    shop = await openSteppedShop(engine);
     for (const network of networks) await shop.scan(network);
   });
   afterAll(() => shop.close());
@@ -52,7 +52,7 @@ describe.each(engines)('random histories, on $name', (engine) => {
 });
 
 /** Lives one history, and compares it with the model after every step that the server has seen. */
-async function live(shop: Shop, seed: number): Promise<void> {
+async function live(shop: SteppedShop, seed: number): Promise<void> {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];
   const model = new NaiveModel();
@@ -119,7 +119,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
   const changed = new Set<Network>(networks);
   let syncedAt = 0;
 
-  async function pay(payment: ModelPayment): Promise<void> {
+  async function payAtRandom(payment: ModelPayment): Promise<void> {
     const network = payment.network as Network;
     const currency = random(8) === 0 ? wrong[network] : payment.currency;
     const { amount: due } = payment;
@@ -442,7 +442,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
       case 2:
       case 3:
       case 4:
-        if (payment) await pay(payment);
+        if (payment) await payAtRandom(payment);
         break;
       case 5:
       case 6:

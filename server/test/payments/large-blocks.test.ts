@@ -1,7 +1,6 @@
 /** Blocks with many payments: they are confirmed a few at a time, so that payers' requests do not wait for all of them. */
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createCheckoutClient } from 'crypto-checkout/client';
 import type { Transaction } from '../../src/core/db/engine.js';
 import { createChooseDue } from '../../src/core/payments/receipts/choose-due.js';
 import type { DueReceipt } from '../../src/core/payments/receipts/receipt-store.js';
@@ -9,6 +8,7 @@ import type { ScanBatch } from '../../src/core/scanning/scan.js';
 import { pauseIfLong } from '../../src/core/shared/pause.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 import { expectBooksInOrder } from '../support/violations.js';
 
 const many = 35;
@@ -20,22 +20,11 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
   });
   afterEach(() => server.stop());
 
-  async function sandbox(path: string, body: object): Promise<void> {
-    const reply = await server.api('POST', `/sandbox/${path}`, { body });
-    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-  }
-
   async function payAll(): Promise<void> {
-    const client = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
+    const shop = openShop(server);
     for (let made = 0; made < many; made += 1) {
-      const { data } = await client.create({ amount: 10, baseCurrency: 'USD' });
-      await client.setCurrency(data.payment.id, 'USDT', 'tron');
-      const { data: locked } = await client.lockCurrency(data.payment.id);
-      const { amount, addressInformation } = locked;
-      await sandbox('transfers', {
-        ...{ network: 'tron', currency: 'USDT' },
-        ...{ address: addressInformation?.address, amount },
-      });
+      const { address, amount } = await shop.lock({ key: server.publicKey });
+      await shop.send(address, amount);
     }
   }
 
@@ -49,8 +38,8 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
 
   it('confirms them in several transactions, each whole, and replies when all are confirmed', async () => {
     await payAll();
-    await sandbox('blocks', { network: 'tron', count: 1 });
-    const mined = sandbox('blocks', { network: 'tron', count: 30 });
+    await openShop(server).mine(1);
+    const mined = openShop(server).mine(30);
     const isMined = mined.then(() => true);
     const seen = new Set<number>();
     while (!(await Promise.race([isMined, delay(1, false)]))) {

@@ -5,7 +5,7 @@ import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/clie
 import type { Payment } from 'crypto-checkout/contract';
 import { WrongForm } from '../../src/core/db/codecs.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const price = { amount: 5000, baseCurrency: 'NGN' };
@@ -14,13 +14,13 @@ const due = 3.25;
 
 describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   let server: TestServer;
-  let shop: MerchantFixture;
+  let shop: Shop;
   let checkout: ReturnType<typeof createCheckoutClient>;
   let merchant: ReturnType<typeof createMerchantClient>;
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    shop = openMerchant(server);
+    shop = openShop(server);
     checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
     merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
   });
@@ -30,7 +30,6 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     await server.stop();
   });
 
-  const advance = (advanceSeconds: number) => shop.sandbox('clock', { advanceSeconds });
   const verify = async (id: string) => (await checkout.verify(id)).data;
 
   async function lock(currency = 'USDT', network = 'tron'): Promise<Payment & { address: string }> {
@@ -165,13 +164,11 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('A payment that is underpaid accepts a top-up', async () => {
     const { id, address } = await lock();
-    await shop.send(address, 1);
-    await shop.mine(2);
+    await shop.pay(address, 1);
     const partial = await verify(id);
     expect(partial).toMatchObject({ state: 'partially_paid', amountReceived: 1, amountDue: 2.25 });
     expect(events(partial)).toContain('Underpaid so far: 1 of 3.25 USDT seen');
-    await shop.send(address, 2.25);
-    await shop.mine(2);
+    await shop.pay(address, 2.25);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
   });
 
@@ -181,8 +178,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     await shop.send(address, 3.249999);
     const partial = await verify(id);
     expect(partial).toMatchObject({ state: 'partially_paid', amountSeen: 3.249999, amountDue: 0.01 });
-    await shop.send(address, 0.01);
-    await shop.mine(2);
+    await shop.pay(address, 0.01);
     const paid = await verify(id);
     expect(paid).toMatchObject({ state: 'settled_over', amountDue: 0, amountReceived: 3.259999 });
     expect(lastEvent(paid)?.event).toContain('0.009999 USDT more than due');
@@ -203,8 +199,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('A payment that is overpaid succeeds once and credits the excess', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await shop.send(address, 5);
-    await shop.mine(2);
+    await shop.pay(address, 5);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 5 });
     expect(lastEvent(paid)?.event).toContain('1.75 USDT more than due');
@@ -214,10 +209,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('A payment that is paid twice is overpaid, and credits both transfers', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await shop.send(address, due);
-    await shop.mine(2);
-    await shop.send(address, due);
-    await shop.mine(2);
+    await shop.pay(address, due);
+    await shop.pay(address, due);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 6.5 });
     expect(paid.transactionTimeLog.filter((entry) => entry.type === 'success')).toHaveLength(1);
@@ -226,9 +219,9 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('expires at its deadline when nothing arrives, and not before', async () => {
     const { id } = await lock();
-    await advance(1799);
+    await shop.advance(1799);
     expect((await verify(id)).status).toBe('in progress');
-    await advance(2);
+    await shop.advance(2);
     const expired = await verify(id);
     expect(expired).toMatchObject({ status: 'error', state: 'expired' });
     expect(lastEvent(expired)).toMatchObject({
@@ -262,7 +255,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('expires a day after its creation when no currency is locked', async () => {
     const { data } = await checkout.create(price);
     await checkout.setCurrency(data.payment.id, 'USDT', 'tron');
-    await advance(86_401);
+    await shop.advance(86_401);
     expect(await verify(data.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
   });
 
@@ -283,7 +276,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('does not expire while funds that were seen in time wait for confirmations', async () => {
     const { id, address } = await lock();
     await shop.send(address, due);
-    await advance(1801);
+    await shop.advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'in progress', state: 'confirming' });
     await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
@@ -292,27 +285,25 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('expires despite unconfirmed funds that do not count', async () => {
     const { id, address } = await lock('USDC', 'base');
     await shop.send(address, due, { currency: 'USDC', network: 'polygon' });
-    await advance(1801);
+    await shop.advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
   it('A payment that expires partially paid credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await shop.send(address, 1);
-    await shop.mine(2);
+    await shop.pay(address, 1);
     expect(await available('USDT')).toBe(before);
-    await advance(1801);
+    await shop.advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'expired_partial', amountReceived: 1 });
     expect((await available('USDT')) - before).toBe(990_000n);
   });
 
   it('A payment that is paid late, in full and without loss of value, succeeds', async () => {
     const { id, address } = await lock();
-    await advance(1801);
+    await shop.advance(1801);
     expect((await verify(id)).status).toBe('error');
-    await shop.send(address, due);
-    await shop.mine(2);
+    await shop.pay(address, due);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_late', amountReceived: due });
     expect(lastEvent(paid)).toMatchObject({ type: 'success' });
@@ -321,9 +312,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('A payment that is paid late in part stays an error and credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await advance(1801);
-    await shop.send(address, 2);
-    await shop.mine(2);
+    await shop.advance(1801);
+    await shop.pay(address, 2);
     const late = await verify(id);
     expect(late).toMatchObject({ status: 'error', state: 'expired_late', amountReceived: 2 });
     expect(lastEvent(late)?.event).toContain('Paid late');
@@ -352,9 +342,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await checkout.cancel(id);
-    await advance(1);
-    await shop.send(address, due);
-    await shop.mine(2);
+    await shop.advance(1);
+    await shop.pay(address, due);
     expect(await verify(id)).toMatchObject({ status: 'cancelled', state: 'cancelled_paid' });
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
@@ -366,7 +355,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     await shop.mine(2);
     expect(await verify(id)).toMatchObject({ state: 'awaiting_funds', amountReceived: 0, amountSeen: 0 });
     expect((await available('TRX')) - before).toBe(99_000_000n);
-    await advance(1801);
+    await shop.advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
@@ -390,16 +379,14 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     const dropped = await verify(id);
     expect(dropped).toMatchObject({ state: 'awaiting_funds', amountSeen: 0, amountDue: due });
     expect(events(dropped).at(-1)).toContain('Dropped from the network');
-    await shop.send(address, due);
-    await shop.mine(2);
+    await shop.pay(address, due);
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: due });
   });
 
   it('becomes an error when its settled receipt is lost, and a success when it is confirmed again', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await shop.send(address, due);
-    await shop.mine(2);
+    await shop.pay(address, due);
     expect((await verify(id)).status).toBe('success');
     await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'reversed', amountReceived: 0 });
@@ -438,15 +425,14 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   });
 
   it('is not created if its amount is too small for every currency, and says what the least is', async () => {
-    const create = (amount: string, baseCurrency: string) =>
-      server.api('POST', '/v1/payments/checkout', { key: server.publicKey, body: { amount, baseCurrency } });
-    const { status, body } = await create('1', 'NGN');
+    const inNaira = (amount: string) => shop.checkout({ amount, baseCurrency: 'NGN', key: server.publicKey });
+    const { status, body } = await inNaira('1');
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'amount']);
     const [, least = '', code = ''] = /Must be at least (\S+) ([A-Z]+): /.exec(body.message) ?? [];
     expect(code).toBe('NGN');
     const smaller = (Math.round(Number(least) * 100) - 1) / 100;
-    expect((await create(String(smaller), 'NGN')).status).toBe(400);
-    const created = await create(least, 'NGN');
+    expect((await inNaira(String(smaller))).status).toBe(400);
+    const created = await inNaira(least);
     expect(created.status).toBe(200);
     expect((created.body.data['payment'] as Payment).currencyOptions?.length).toBeGreaterThan(0);
   });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Overrides } from '../../src/app.js';
 import { engines } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
-import { openShop, reorgAll, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, reorgAll, type SteppedShop } from '../support/stepped-shop.js';
 
 const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
 const minute = 60_000;
@@ -12,10 +12,10 @@ const minute = 60_000;
 const flood = roundsOf({ usual: 3000, soak: 4000 });
 
 describe.each(engines)('money, on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   afterEach(() => shop.close());
-  const open = async (overrides?: Overrides) => {
-    shop = await openShop(engine, overrides);
+  const startShop = async (overrides?: Overrides) => {
+    shop = await openSteppedShop(engine, overrides);
     await shop.scan('tron');
     return shop.merchant();
   };
@@ -24,7 +24,7 @@ describe.each(engines)('money, on $name', (engine) => {
     `One scan takes ${flood} receipts of one payment, and another payer's`,
     { timeout: 300_000 },
     async () => {
-      const scope = await open();
+      const scope = await startShop();
       const flooded = await shop.lock(scope, { amount: '10' });
       const other = await shop.lock(scope);
       await shop.flood('tron', 'USDT', flooded.address, 1111n, flood);
@@ -47,7 +47,7 @@ describe.each(engines)('money, on $name', (engine) => {
   );
 
   it('follows a contract that pays less once its transaction is in another block, before and after it counted', async () => {
-    const scope = await open();
+    const scope = await startShop();
     const payment = await shop.lock(scope);
     const rows = () =>
       shop.database.reader
@@ -91,7 +91,7 @@ describe.each(engines)('money, on $name', (engine) => {
 
   describe('a payment that always fails', () => {
     it('A payment that fails is quarantined, while its network continues and its transfers are kept, and is paid when it works again', async () => {
-      const scope = await open();
+      const scope = await startShop();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
       const breakPayment = async (isBroken: boolean) => {
@@ -136,7 +136,7 @@ describe.each(engines)('money, on $name', (engine) => {
     });
 
     it('is quarantined if the database refuses what it writes, without losing what others write', async () => {
-      const scope = await open();
+      const scope = await startShop();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
       await refuseLogEntries(shop, bad.id);
@@ -151,7 +151,7 @@ describe.each(engines)('money, on $name', (engine) => {
     });
 
     it('keeps a transfer whose receipt cannot be stored, until it can, with the time it was seen', async () => {
-      const scope = await open();
+      const scope = await startShop();
       const good = await shop.lock(scope);
       const bad = await shop.lock(scope);
       const setBase = (base_currency: string) =>
@@ -186,7 +186,7 @@ describe.each(engines)('money, on $name', (engine) => {
 
   describe('a late payment', () => {
     it('in two parts is worth what they are worth together', async () => {
-      const scope = await open();
+      const scope = await startShop();
       const payment = await shop.lock(scope, { amount: '10.01' });
       await shop.pass(31 * minute);
       expect((await shop.payment(payment.id)).state).toBe('expired');
@@ -199,7 +199,7 @@ describe.each(engines)('money, on $name', (engine) => {
     });
 
     it('in two parts that lost a cent of worth together is refused', async () => {
-      const scope = await open();
+      const scope = await startShop();
       const payment = await shop.lock(scope, { amount: '10.01' });
       await shop.pass(31 * minute);
       await shop.send('tron', 'USDT', payment.address, usdt(5.005));
@@ -211,7 +211,7 @@ describe.each(engines)('money, on $name', (engine) => {
     });
 
     it('is one that was dropped and sent again after the deadline, at the worth it has then', async () => {
-      const scope = await open();
+      const scope = await startShop();
       const payments = [await shop.lock(scope), await shop.lock(scope)];
       const [cheap, dear] = payments;
       if (!cheap || !dear) throw new Error('There are two payments');
@@ -241,7 +241,7 @@ describe.each(engines)('money, on $name', (engine) => {
   });
 
   it('gives back exactly the fee that was taken when a settlement is lost', async () => {
-    const scope = await open();
+    const scope = await startShop();
     // At 1 %, each part on its own pays a fee of 1 unit less than its share of the settlement's.
     const payment = await shop.lock(scope, { amount: '0.03' });
     const parts = [10_099n, 10_099n, 10_099n];
@@ -259,7 +259,7 @@ describe.each(engines)('money, on $name', (engine) => {
   });
 
   it('shows the fee that was charged, and says once that a payment is complete', async () => {
-    const scope = await open();
+    const scope = await startShop();
     const payment = await shop.lock(scope, { amount: '0.01' });
     await shop.send('tron', 'USDT', payment.address, 10_000n);
     await shop.mine('tron', 2);
@@ -279,7 +279,7 @@ describe.each(engines)('money, on $name', (engine) => {
   });
 
   it('shows naira and dollar values of at most 15 digits', async () => {
-    const scope = await open();
+    const scope = await startShop();
     shop.cents.set('USDT', 100_000_000_001n);
     const payment = await shop.lock(scope, { amount: '1000000000000.01' });
     await shop.send('tron', 'USDT', payment.address, 123_456_789_012_345_678n);
@@ -291,7 +291,7 @@ describe.each(engines)('money, on $name', (engine) => {
 });
 
 /** Makes the database refuse the entry that says that a receipt of this payment was confirmed. */
-async function refuseLogEntries({ database }: Shop, id: string): Promise<void> {
+async function refuseLogEntries({ database }: SteppedShop, id: string): Promise<void> {
   const condition = `new.payment_id = '${id}' and new.event like 'Received%'`;
   const statements =
     database.engine === 'sqlite'

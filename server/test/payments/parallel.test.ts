@@ -8,6 +8,7 @@ import { lockPayments } from '../../src/core/payments/store.js';
 import type { CallOptions } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 import { expectBooksInOrder } from '../support/violations.js';
 
 const networks = ['tron', 'bsc', 'polygon', 'ethereum'];
@@ -37,18 +38,11 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     return body.data;
   }
 
-  /** Creates a payment of 10 dollars and sends it an amount, which stays pending. Returns the payment's id. */
-  async function pay(key: string, network: string, amount: number): Promise<string> {
-    const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await request('POST', '/v1/payments/checkout', { key, body });
-    const { id } = payment as { id: string };
-    await request('PATCH', `/v1/payments/${id}/currency/set/USDT/${network}`, { key });
-    const locked = await request('PATCH', `/v1/payments/${id}/currency/lock`, { key });
-    const { address } = locked['addressInformation'] as { address: string };
-    await request('POST', '/sandbox/transfers', {
-      key,
-      body: { network, currency: 'USDT', address, amount },
-    });
+  /** Locks a payment of 10 dollars and sends it an amount, which stays pending. Returns the payment's id. */
+  async function pendingPayment(key: string, network: string, amount: number): Promise<string> {
+    const shop = openShop(server, key);
+    const { id, address } = await shop.lock({ network });
+    await shop.send(address, amount, { network });
     return id;
   }
 
@@ -80,7 +74,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
           const inTurn = [...keys.slice(turn), ...keys.slice(0, turn)];
           const all: { key: string; id: string }[] = [];
           for (const key of turn % 2 === 0 ? inTurn : inTurn.reverse()) {
-            all.push({ key, id: await pay(key, network, 12) });
+            all.push({ key, id: await pendingPayment(key, network, 12) });
           }
           return all;
         }),
@@ -101,7 +95,10 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
   });
 
   it('are locked in the order of their ids, whatever the order they are asked for', async () => {
-    const ids = [await pay(server.secretKey, 'tron', 4), await pay(server.secretKey, 'bsc', 4)].sort();
+    const ids = [
+      await pendingPayment(server.secretKey, 'tron', 4),
+      await pendingPayment(server.secretKey, 'bsc', 4),
+    ].sort();
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('begin');
@@ -121,7 +118,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
   });
 
   it('Payments that are cancelled while a reorganisation removes their receipt are debited once', async () => {
-    const id = await pay(server.secretKey, 'tron', 4);
+    const id = await pendingPayment(server.secretKey, 'tron', 4);
     await mine('tron');
     const { merchantId } = server.bootstrapped;
     let reorg: Promise<unknown> = Promise.resolve();
@@ -154,9 +151,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
       const { body } = await api(method, `/v1/payments/${id}${path}`, {});
       return body.data as { transactionTimeLog: { event: string }[] };
     });
-    const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await request('POST', '/v1/payments/checkout', { body });
-    const { id } = payment as { id: string };
+    const { id } = await openShop(server).create();
     await first?.('PATCH', '/currency/set/USDT/tron');
     await second?.('PATCH', '/currency/set/USDT/bsc');
     await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$`.execute(

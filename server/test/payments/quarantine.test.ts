@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
 import type { Network } from '../../src/core/chains/networks.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 const minuteMs = 60_000;
 const asset = { minAmount: '0', withdrawalFee: '0' };
@@ -62,13 +62,13 @@ function networkOf(family: Network['family'], currency: string, decimals: number
 }
 
 describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   afterEach(() => shop.close());
 
   /** A network of the family, and how the test makes its blocks. */
   async function openNetwork(family: Network['family'] | 'simulated', currency: string, shape: Shape) {
     if (family === 'simulated') {
-      shop = await openShop(engine);
+      shop = await openSteppedShop(engine);
       const mine = async (transfers: readonly ChainTransfer[]) => {
         for (const { address, amount } of transfers) await shop.send('tron', currency, address, amount);
         await shop.mine('tron', 1);
@@ -80,7 +80,7 @@ describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
       currency,
       shape(1n).chainAmount === undefined ? undefined : 18,
     );
-    shop = await openShop(engine, { networks: [{ network, chain }] });
+    shop = await openSteppedShop(engine, { networks: [{ network, chain }] });
     return {
       code: network.code,
       mine: async (transfers: readonly ChainTransfer[]) => {
@@ -142,7 +142,7 @@ describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
   it('keeps one output of a transaction that cannot be read from stopping the others, which then need the greatest depth', async () => {
     const { network, chain, mine: add } = networkOf('evm', 'USDT', undefined);
     const depths = [{ upTo: { amount: '1000', currency: 'USD' }, confirmations: 2 }, { confirmations: 4 }];
-    shop = await openShop(engine, { networks: [{ network: { ...network, depths }, chain }] });
+    shop = await openSteppedShop(engine, { networks: [{ network: { ...network, depths }, chain }] });
     const mine = async (...transfers: readonly ChainTransfer[]) => {
       add(shop.time.now, transfers);
       await shop.scan(network.code);

@@ -5,6 +5,7 @@ import { statusOf, decimalOf, fromUnits, toUnits, type Payment } from 'crypto-ch
 import { enginesOfTurn } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 import { violationsOf } from '../support/violations.js';
 
 const seeds = Array.from({ length: roundsOf({ usual: 2, soak: 30 }) }, (_, index) => index + 1);
@@ -32,10 +33,7 @@ describe.each(enginesOfTurn)('receipts on $name', (engine) => {
     server = await startServer({ engine });
     const random = randomOf(seed);
     const client = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
-    const sandbox = async (path: string, body: object) => {
-      const reply = await server.api('POST', `/sandbox/${path}`, { body });
-      expect(reply.status, JSON.stringify(reply.body)).toBe(200);
-    };
+    const { sandbox } = openShop(server);
     const payments: Payment[] = [];
     for (let count = 0; count < 4; count += 1) {
       const { data } = await client.create({ amount: 10, baseCurrency: 'USD' });

@@ -10,8 +10,8 @@ import { enginesOfTurn } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type Order } from '../support/shop.js';
 
-const price = { amount: 10, baseCurrency: 'USD' };
 const payer = { email: 'ada.lovelace@example.com', name: 'Ada Maria Lovelace', phoneNumber: '+15550100' };
 const repeats = roundsOf({ usual: 100, soak: 600 });
 
@@ -26,8 +26,8 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
   afterAll(() => server.stop());
 
   const reference = () => `order-${randomBytes(8).toString('hex')}`;
-  const create = (key: string, body: object, headers: Record<string, string> = {}) =>
-    server.api('POST', '/v1/payments/checkout', { key, body: { ...price, ...body }, headers });
+  const orderAs = (key: string, order: Order, headers?: Record<string, string>) =>
+    openShop(server).checkout({ ...order, key }, headers);
   const paymentOf = ({ status, body }: Answer) => {
     expect(status, JSON.stringify(body)).toBe(200);
     return (body.data['payment'] ?? body.data) as unknown as PaymentRecord;
@@ -61,13 +61,13 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
   describe('the references', () => {
     it('cannot take a reference from the merchant’s server, nor the server from the page', async () => {
       const txRef = reference();
-      const strangers = paymentOf(await create(server.publicKey, { txRef }));
-      const own = paymentOf(await create(server.secretKey, { txRef }));
+      const strangers = paymentOf(await orderAs(server.publicKey, { txRef }));
+      const own = paymentOf(await orderAs(server.secretKey, { txRef }));
       expect([strangers.txRef, own.txRef]).toEqual([txRef, txRef]);
       expect(own.id).not.toBe(strangers.id);
       const [again, stolen] = [
-        await create(server.secretKey, { txRef }),
-        await create(server.publicKey, { txRef }),
+        await orderAs(server.secretKey, { txRef }),
+        await orderAs(server.publicKey, { txRef }),
       ];
       expect([codeOf(again), again.body.data['paymentId']]).toEqual([[409, 'duplicate_tx_ref'], own.id]);
       expect(codeOf(stolen)).toEqual([409, 'duplicate_tx_ref']);
@@ -76,15 +76,15 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
 
     it('keeps a reference for ever, also when its payment has ended', async () => {
       const txRef = reference();
-      const { id } = paymentOf(await create(server.publicKey, { txRef }));
+      const { id } = paymentOf(await orderAs(server.publicKey, { txRef }));
       expect((await change(id, 'cancel')).status).toBe(200);
-      expect(codeOf(await create(server.publicKey, { txRef }))).toEqual([409, 'duplicate_tx_ref']);
+      expect(codeOf(await orderAs(server.publicKey, { txRef }))).toEqual([409, 'duplicate_tx_ref']);
     });
 
     it('finds no other payment by it: both are listed, and each verifies as itself', async () => {
       const txRef = reference();
-      const strangers = paymentOf(await create(server.publicKey, { txRef, amount: 0.5 }));
-      const own = paymentOf(await create(server.secretKey, { txRef }));
+      const strangers = paymentOf(await orderAs(server.publicKey, { txRef, amount: 0.5 }));
+      const own = paymentOf(await orderAs(server.secretKey, { txRef }));
       const { body } = await server.api('GET', `/v1/transactions?txRef=${txRef}`);
       const listed = body.data as unknown as PaymentRecord[];
       expect(new Set(listed.map(({ id }) => id))).toEqual(new Set([own.id, strangers.id]));
@@ -103,7 +103,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
 
     it('reads only initials and a shortened email of a payment that the merchant’s server created', async () => {
       const { id } = paymentOf(
-        await create(server.secretKey, { customer: payer, metadata: { crm: 'lovelace' } }),
+        await orderAs(server.secretKey, { customer: payer, metadata: { crm: 'lovelace' } }),
       );
       const replies = [
         await server.api('GET', `/v1/payments/${id}`, { key: server.publicKey }),
@@ -124,8 +124,8 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
     it('gets no more from the create call, nor from its replay', async () => {
       const headers = { 'Idempotency-Key': randomBytes(16).toString('hex') };
       const body = { customer: payer, txRef: reference() };
-      const first = await create(server.publicKey, body, headers);
-      const replay = await create(server.publicKey, body, headers);
+      const first = await orderAs(server.publicKey, body, headers);
+      const replay = await orderAs(server.publicKey, body, headers);
       expect(replay.headers.get('idempotent-replayed')).toBe('true');
       for (const reply of [first, replay]) {
         expect(paymentOf(reply)).toMatchObject(shortened);
@@ -158,7 +158,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
   });
 
   describe('the transfers', () => {
-    const send = async (address: string, amounts: readonly number[]) => {
+    const insertTransfers = async (address: string, amounts: readonly number[]) => {
       await server.database.write((transaction) =>
         transaction
           .insertInto('simulated_transfers')
@@ -182,7 +182,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
 
     it('cannot make the reply to a payer long, whatever is sent to a payment', async () => {
       const { id, addressInformation, amount = 0 } = await records.lockedPayment();
-      await send(addressInformation?.address ?? '', [...many(400, 1), ...many(60, 1_000_000)]);
+      await insertTransfers(addressInformation?.address ?? '', [...many(400, 1), ...many(60, 1_000_000)]);
       const read = (path: string, key = server.secretKey) =>
         server.api('GET', `/v1/transactions/${id}/${path}`, { key });
       const reply = await read('verify/checkout', server.publicKey);
@@ -211,7 +211,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
 
     it('are read again only when something has changed', async () => {
       const { id, addressInformation, amount = 0 } = await records.lockedPayment();
-      await send(addressInformation?.address ?? '', many(20, 1));
+      await insertTransfers(addressInformation?.address ?? '', many(20, 1));
       const path = `/v1/transactions/${id}/verify/checkout`;
       const read = async () => paymentOf(await server.api('GET', path, { key: server.publicKey }));
       const first = await read();
@@ -224,7 +224,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
       await hide(0);
       expect((await read()).receipts).toEqual([]);
       await hide(1);
-      await send(addressInformation?.address ?? '', [amount * 1_000_000]);
+      await insertTransfers(addressInformation?.address ?? '', [amount * 1_000_000]);
       const paid = await read();
       expect([paid.status, paid.receipts.length, paid.unlistedReceipts?.[0]?.count]).toEqual([
         'success',
@@ -238,9 +238,9 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
     const evil = 'https://evil.example/login';
 
     it('A stranger cannot make the page leave for another site automatically', async () => {
-      const strangers = paymentOf(await create(server.publicKey, { redirectUrl: evil }));
+      const strangers = paymentOf(await orderAs(server.publicKey, { redirectUrl: evil }));
       expect([strangers.redirectUrl, strangers.isRedirectTrusted]).toEqual([evil, false]);
-      const own = paymentOf(await create(server.secretKey, { redirectUrl: 'https://shop.example/thanks' }));
+      const own = paymentOf(await orderAs(server.secretKey, { redirectUrl: 'https://shop.example/thanks' }));
       expect(own.isRedirectTrusted).toBe(true);
       const checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
       expect((await checkout.retrieve(strangers.id)).data.isRedirectTrusted).toBe(false);
@@ -249,11 +249,11 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
 
     it('cannot store an address longer than 2048 bytes, whatever its letters', async () => {
       const of = (letters: string) => `https://shop.example/${letters}`;
-      const refused = await create(server.publicKey, { redirectUrl: of('漢'.repeat(2000)) });
+      const refused = await orderAs(server.publicKey, { redirectUrl: of('漢'.repeat(2000)) });
       expect([...codeOf(refused), refused.body.data.param]).toEqual([400, 'validation_error', 'redirectUrl']);
       // As browsers write it, each of these takes nine bytes.
       for (const letters of ['x'.repeat(2027), '漢'.repeat(225)]) {
-        expect((await create(server.publicKey, { redirectUrl: of(letters) })).status).toBe(200);
+        expect((await orderAs(server.publicKey, { redirectUrl: of(letters) })).status).toBe(200);
       }
     });
 
@@ -270,7 +270,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
         'https://shop.example@evil.example/',
         '//shop.example/',
       ]) {
-        const refused = await create(server.publicKey, { redirectUrl });
+        const refused = await orderAs(server.publicKey, { redirectUrl });
         expect([...codeOf(refused), refused.body.data.param], redirectUrl).toEqual([
           400,
           'validation_error',
@@ -278,19 +278,19 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
         ]);
       }
       for (const redirectUrl of ['https://SHOP.example/thanks?a=1#b', 'https://www.shop.example:8443/']) {
-        const { isRedirectTrusted } = paymentOf(await create(server.publicKey, { redirectUrl }));
+        const { isRedirectTrusted } = paymentOf(await orderAs(server.publicKey, { redirectUrl }));
         expect(isRedirectTrusted, redirectUrl).toBe(true);
       }
-      expect(paymentOf(await create(server.publicKey, {})).redirectUrl).toBe('');
+      expect(paymentOf(await orderAs(server.publicKey, {})).redirectUrl).toBe('');
       // The merchant's server may send payers anywhere.
-      expect(paymentOf(await create(server.secretKey, { redirectUrl: evil })).isRedirectTrusted).toBe(true);
+      expect(paymentOf(await orderAs(server.secretKey, { redirectUrl: evil })).isRedirectTrusted).toBe(true);
       await setOrigins([]);
-      expect(codeOf(await create(server.publicKey, { redirectUrl: 'https://shop.example/' }))).toEqual([
+      expect(codeOf(await orderAs(server.publicKey, { redirectUrl: 'https://shop.example/' }))).toEqual([
         400,
         'validation_error',
       ]);
       await setOrigins(null);
-      expect(paymentOf(await create(server.publicKey, { redirectUrl: evil })).isRedirectTrusted).toBe(false);
+      expect(paymentOf(await orderAs(server.publicKey, { redirectUrl: evil })).isRedirectTrusted).toBe(false);
     });
   });
 
@@ -378,22 +378,19 @@ describe.each(enginesOfTurn)('the changes of one payment with a public key, on $
     await server.stop();
   });
 
-  const created = async () => {
-    const { body } = await server.api('POST', '/v1/payments/checkout', { body: price });
-    return (body.data['payment'] as PaymentRecord).id;
-  };
-  const send = (at: TestServer, id: string, path: string, key = server.publicKey) =>
+  const created = async () => (await openShop(server).create()).id;
+  const changeAt = (at: TestServer, id: string, path: string, key = server.publicKey) =>
     at.api('PATCH', `/v1/payments/checkout/${id}/${path}`, { key });
 
   it('are limited by the hour on all servers together, and say when to retry', async () => {
     const id = await created();
     const statuses = [];
     for (let time = 0; time < 9; time += 1) {
-      statuses.push((await send(time % 2 ? replica : server, id, 'currency/set/USDT/tron')).status);
+      statuses.push((await changeAt(time % 2 ? replica : server, id, 'currency/set/USDT/tron')).status);
     }
     expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 429, 429, 429]);
     for (const path of ['currency/lock', 'cancel', 'currency/set/BTC/bitcoin']) {
-      const refused = await send(replica, id, path);
+      const refused = await changeAt(replica, id, path);
       expect([refused.status, refused.body.data.code], path).toEqual([429, 'rate_limited']);
       const retryAfter = Number(refused.headers.get('retry-after'));
       expect(retryAfter).toBeGreaterThan(3500);
@@ -401,9 +398,9 @@ describe.each(enginesOfTurn)('the changes of one payment with a public key, on $
     }
     // Nothing was changed, another payment and the merchant's server are free, and so is this payment an hour later.
     expect((await server.api('GET', `/v1/payments/${id}`)).body.data['currency']).toBe('USDT');
-    expect((await send(server, await created(), 'currency/set/USDT/tron')).status).toBe(200);
+    expect((await changeAt(server, await created(), 'currency/set/USDT/tron')).status).toBe(200);
     for (let time = 0; time < 9; time += 1) {
-      expect((await send(server, id, 'currency/set/USDT/tron', server.secretKey)).status).toBe(200);
+      expect((await changeAt(server, id, 'currency/set/USDT/tron', server.secretKey)).status).toBe(200);
     }
     await server.database.write((transaction) =>
       transaction
@@ -412,17 +409,17 @@ describe.each(enginesOfTurn)('the changes of one payment with a public key, on $
         .where('id', '=', id)
         .execute(),
     );
-    expect((await send(server, id, 'currency/lock')).status).toBe(200);
+    expect((await changeAt(server, id, 'currency/lock')).status).toBe(200);
   });
 
   it('count repeated locks and cancels too, which would otherwise store a reply each', async () => {
     const id = await created();
-    expect((await send(server, id, 'currency/set/USDT/tron')).status).toBe(200);
+    expect((await changeAt(server, id, 'currency/set/USDT/tron')).status).toBe(200);
     const locks = [];
-    for (let time = 0; time < 4; time += 1) locks.push((await send(server, id, 'currency/lock')).status);
+    for (let time = 0; time < 4; time += 1) locks.push((await changeAt(server, id, 'currency/lock')).status);
     expect(locks).toEqual([200, 200, 200, 200]);
-    expect((await send(server, id, 'cancel')).status).toBe(200);
-    expect((await send(server, id, 'cancel')).status).toBe(429);
+    expect((await changeAt(server, id, 'cancel')).status).toBe(200);
+    expect((await changeAt(server, id, 'cancel')).status).toBe(429);
     expect((await server.api('GET', `/v1/payments/${id}`)).body.data['status']).toBe('cancelled');
   });
 

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 const minuteMs = 60_000;
 const usdt = (amount: number) => BigInt(amount) * 1_000_000n;
@@ -24,11 +24,11 @@ const broken: readonly Broken[] = [
 ];
 
 describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   afterEach(() => shop.close());
 
-  const open = async () => {
-    shop = await openShop(engine);
+  const startShop = async () => {
+    shop = await openSteppedShop(engine);
     await shop.scan('tron');
     return shop.merchant();
   };
@@ -62,7 +62,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
   const stateOf = async (id: string) => (await shop.payment(id)).state;
 
   it.each(broken)('does not stop its network: %s.%s is %s', async (...column) => {
-    const scope = await open();
+    const scope = await startShop();
     const bad = await shop.lock(scope);
     const good = await shop.lock(scope);
     const payBoth = async () => {
@@ -94,7 +94,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
   });
 
   it.each(broken)('loses what the chain loses meanwhile: %s.%s is %s', async (...column) => {
-    const scope = await open();
+    const scope = await startShop();
     const [paid, seen, good] = [await shop.lock(scope), await shop.lock(scope), await shop.lock(scope)];
     for (const { address } of [paid, good]) await shop.send('tron', 'USDT', address, usdt(10));
     await shop.mine('tron', 2);
@@ -119,7 +119,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
   });
 
   it('stops nothing with a quarantined transfer that cannot be read, which is credited once it is repaired', async () => {
-    const scope = await open();
+    const scope = await startShop();
     const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];
     const repair = await breakColumn(['payments', 'amount', 'broken'], bad.id);
     for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
   });
 
   it('is a deposit to a wallet once, although its transfer came into another block', async () => {
-    const scope = await open();
+    const scope = await startShop();
     const wallet = await shop.database.write((transaction) =>
       shop.app.wallets.create(transaction, scope, { currency: 'USDT', label: '' }),
     );

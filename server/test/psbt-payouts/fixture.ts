@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
-import { expect } from 'vitest';
 import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import type { TransferRow } from '../../src/core/db/schema.js';
 import { findAnyTransfer } from '../../src/core/withdrawals/transfer-store.js';
@@ -13,6 +12,7 @@ import type { TestEngine } from '../support/engines.js';
 import type { LitecoinNode } from '../support/litecoin.js';
 import { signWith, tpub } from '../support/sign-psbt.js';
 import { startServer } from '../support/server.js';
+import { openShop, type Order } from '../support/shop.js';
 import { psbtPayouts } from '../../src/modules/psbt-payouts/module.js';
 import { expectBooksInOrder } from '../support/violations.js';
 
@@ -69,17 +69,17 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
     });
     await server.app.depositKeys.refresh();
 
-    async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-      const answer = await server.api(method, path, { key, ...(body && { body }) });
-      expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-      return answer.body.data as T;
-    }
+    const api = openShop(server, key);
+    const ask = <T>(method: string, path: string, body?: object) =>
+      api.ask<T>(method, path, body && { body });
 
     let address: string | undefined;
     return {
       id,
       account,
       ask,
+      /** Locks a payment in litecoins. */
+      lock: (order: Order) => api.lock({ currency: 'LTC', network, ...order }),
 
       /** Pays the merchant in as many transactions. */
       async fund(...amounts: string[]): Promise<void> {

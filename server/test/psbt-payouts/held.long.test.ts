@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
-import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from './fixture.js';
+import { openPayoutShop, type PayoutMerchant, type PayoutShop } from './fixture.js';
 
 interface Refund {
   readonly id: string;
@@ -70,16 +70,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     const merchant = await shop.merchant();
     await shop.command('merchants update', merchant.id, '--fee-basis-points', '0');
     await merchant.fund(...funds);
-    const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-      ...{ amount: 20, baseCurrency: 'USD' },
-    });
-    const { id } = payment;
-    await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/LTC/${network}`);
-    const locked = await merchant.ask<{ amount: number; addressInformation: { address: string } }>(
-      'PATCH',
-      `/v1/payments/${id}/currency/lock`,
-    );
-    await node.pay(locked.addressInformation.address, locked.amount.toFixed(8));
+    const { id, address, amount } = await merchant.lock({ amount: 20 });
+    await node.pay(address, amount.toFixed(8));
     await confirm();
     const { id: refundId } = await merchant.ask<Refund>('POST', `/v1/payments/${id}/refunds`, {
       ...{ kind: 'full', networkFee: 'merchant', address: await node.rpc<string>('getnewaddress') },

@@ -37,7 +37,7 @@ import type { TestEngine } from '../support/engines.js';
 import { startLyingNode, type Lies, type LyingNode } from '../support/lying-node.js';
 import { randomOf } from '../support/random.js';
 import { isAlone } from '../support/rounds.js';
-import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type LockedPayment, type SteppedShop } from '../support/stepped-shop.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const { signal } = new AbortController();
@@ -56,7 +56,7 @@ type Opinions = 'one' | 'either' | 'both';
 const limit = 10;
 
 export interface World {
-  readonly shop: Shop;
+  readonly shop: SteppedShop;
   readonly model: EvmModel;
   readonly nodes: readonly LyingNode[];
   /** The records of a history have the same ids each time that it is lived. */
@@ -88,7 +88,7 @@ export async function openWorld(engine: TestEngine): Promise<World> {
   await write(3, 'either');
   const ids = { prefix: '', made: 0 };
   const newId = () => idOf(`${ids.prefix}/${(ids.made += 1)}`);
-  const shop = await openShop(engine, { newId }, { NETWORKS_FILE: networksFile });
+  const shop = await openSteppedShop(engine, { newId }, { NETWORKS_FILE: networksFile });
   return {
     ...{ shop, model, nodes, ids },
     async configure(confirmations, opinions) {
@@ -273,7 +273,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     payments.push({ ...locked, merchant, currency });
   }
 
-  function pay(): void {
+  function payAtRandom(): void {
     if (payments.length === 0) return;
     const { address, currency, amount, id } = pick(payments);
     const due = toChain(assetOf(currency), amount) ?? amount;
@@ -526,7 +526,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   /** Actions that can happen, with their weights. */
   const actions: readonly (readonly [number, () => void | Promise<void>])[] = [
     [2, () => (payments.length < 8 ? lock() : undefined)],
-    [6, pay],
+    [6, payAtRandom],
     [5, () => mine(1 + random(3))],
     [1, () => mine(confirmations + 1)],
     [2, reorg],
@@ -585,7 +585,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (random(3) > 0) await look();
   }
   await settleDown();
-  await pay_();
+  await payWhatIsLeft();
   if (isAlone) stderr.write(`${told.join('\n')}\n`);
   await compare();
   return figures;
@@ -657,7 +657,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   }
 
   /** The operator pays what is left to pay. */
-  async function pay_(): Promise<void> {
+  async function payWhatIsLeft(): Promise<void> {
     for (let turn = 0; turn < 12; turn += 1) {
       const open = await pendingIds();
       if (open.length === 0) return;

@@ -204,11 +204,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await statusOf(id)).toBe('success');
       await block();
       expect(await statusOf(id)).toBe('success');
-      const events = await fixture.server.database.reader
-        .selectFrom('outbox')
-        .select('type')
-        .where('subject_id', '=', id)
-        .execute();
+      const events = await fixture.merchant.eventsOf(id);
       expect(events.map(({ type }) => type)).not.toContain('payment.reversed');
     });
 

@@ -8,23 +8,15 @@ import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shippedRatesFile } from '../../src/core/money/fixed-rates.js';
 import type { ShownPsbt } from '../psbt-payouts/fixture.js';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfSoak } from '../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type RefundRecord, type Shop } from '../support/shop.js';
 import { signWith } from '../support/sign-psbt.js';
 import { psbtPayouts } from '../../src/modules/psbt-payouts/module.js';
 import { expectBooksInOrder } from '../support/violations.js';
-
-interface RefundRecord {
-  readonly id: string;
-  readonly mode: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly address: string;
-  readonly claimUrl: string;
-  readonly value: { readonly rateAt: string };
-}
 
 /** The same output, as another of Litecoin's networks writes its address. */
 const written = (address: string, prefix: 'ltc' | 'rltc') =>
@@ -36,6 +28,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
   let server: TestServer;
   let directory: string;
   let key: string;
+  let shop: Shop;
   let merchantId: string;
   const account = HDKey.fromMasterSeed(randomBytes(32)).derive("m/84'/2'/0'");
   /** The price of a litecoin, in dollars, and how long ago it was asked for. */
@@ -67,6 +60,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
       });
       return server.app.keys.create(transaction, { ...scope, kind: 'secret' });
     }));
+    shop = openShop(server, key);
     await server.app.depositKeys.refresh();
     await scan();
   });
@@ -79,12 +73,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
   const scan = () => server.app.scanner.scanNow({ mode: 'live', network: 'litecoin' });
   const command = async (line: string) => (await runWith(commandContext(server), line)).json;
   const update = (words: string) => command(`merchants update ${merchantId} ${words}`);
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, { key, ...(body && { body }) });
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-    return answer.body.data as T;
-  }
-  const retrieve = ({ id }: RefundRecord) => ask<RefundRecord>('GET', `/v1/refunds/${id}`);
   const refuse = async (path: string, body: object) => {
     const { status, body: reply } = await server.api('POST', path, { key, body });
     return [status, reply.data.code];
@@ -92,70 +80,58 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
 
   /** A payment of 20 dollars that got this many litecoins more than its price. */
   async function overpay(extra: number): Promise<string> {
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-      amount: 20,
-      baseCurrency: 'USD',
-    });
-    await ask('PATCH', `/v1/payments/${payment.id}/currency/set/LTC/litecoin`);
-    const { amount, addressInformation } = await ask<{
-      amount: number;
-      addressInformation: { address: string };
-    }>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
-    await node.pay(written(addressInformation.address, 'rltc'), (amount + extra).toFixed(8));
+    const { id, address, amount } = await shop.lock({ amount: 20, currency: 'LTC', network: 'litecoin' });
+    await node.pay(written(address, 'rltc'), (amount + extra).toFixed(8));
     await node.mine(2);
     await scan();
-    return payment.id;
+    return id;
   }
-  const create = (paymentId: string, body: object) =>
-    ask<RefundRecord>('POST', `/v1/payments/${paymentId}/refunds`, body);
   /** Gives an address of the node's wallet on the claim page, and reads what becomes of it. */
-  async function claim({ claimUrl }: RefundRecord): Promise<unknown> {
+  async function claim(refund: RefundRecord): Promise<unknown> {
     const address = written(await node.rpc<string>('getnewaddress', '', 'bech32'), 'ltc');
-    const body = { token: new URL(claimUrl).hash.slice(1), address };
-    const reply = await server.api('POST', '/v1/refund-claims/address', { key: undefined, body });
-    return reply.body.data['status'];
+    return (await openClaimBrowser(server).claim(claimTokenOf(refund), address)).body.data['status'];
   }
   async function arrived({ address }: RefundRecord): Promise<number> {
-    return node.rpc<number>('getreceivedbyaddress', written(address, 'rltc'), 2);
+    return node.rpc<number>('getreceivedbyaddress', written(address ?? '', 'rltc'), 2);
   }
 
   it('waits for the shop, keeps to its limits, is at today’s value if asked, and is paid', async () => {
     // On Litecoin, nobody can prove by a signature who paid: nothing is approved without the shop.
     await update('--auto-refund USD=20 --daily-refunds LTC=0.25');
-    const small = await create(await overpay(0.1), { kind: 'excess' });
+    const small = await shop.refund(await overpay(0.1), { kind: 'excess' });
     expect(small).toMatchObject({ mode: 'live', amount: 0.1, feeKept: 0 });
     expect(await claim(small)).toBe('awaiting_approval');
-    await ask('POST', `/v1/refunds/${small.id}/approve`, {});
-    const large = await create(await overpay(0.3), { kind: 'excess' });
+    await shop.ask('POST', `/v1/refunds/${small.id}/approve`, { body: {} });
+    const large = await shop.refund(await overpay(0.3), { kind: 'excess' });
     expect(await claim(large)).toBe('awaiting_approval');
     // A refund above the rest of the day's limit waits, and the shop itself cannot pass the limit.
     expect(await refuse(`/v1/refunds/${large.id}/approve`, {})).toEqual([400, 'validation_error']);
-    expect((await retrieve(large)).status).toBe('awaiting_approval');
+    expect((await shop.retrieveRefund(large.id)).status).toBe('awaiting_approval');
     await update('--daily-refunds LTC=none');
-    await ask('POST', `/v1/refunds/${large.id}/approve`, {});
+    await shop.ask('POST', `/v1/refunds/${large.id}/approve`, { body: {} });
 
     // A litecoin costs twice as much as when it came: half of them are as much money.
     const paymentId = await overpay(0);
     price.dollars = 200n;
-    const today = await create(paymentId, { kind: 'full', by: 'today', refundFee: true });
+    const today = await shop.refund(paymentId, { kind: 'full', by: 'today', refundFee: true });
     expect(today).toMatchObject({
       amount: 0.1,
       value: { by: 'today', rate: 200, baseAmount: 20, baseCurrency: 'USD' },
     });
     expect(Math.abs(Date.parse(today.value.rateAt) - Date.now())).toBeLessThan(60_000);
-    await ask('POST', `/v1/refunds/${today.id}/cancel`);
+    await shop.ask('POST', `/v1/refunds/${today.id}/cancel`);
     price.dollars = 50n;
-    const cheap = await create(paymentId, { kind: 'full', by: 'today', refundFee: true });
+    const cheap = await shop.refund(paymentId, { kind: 'full', by: 'today', refundFee: true });
     expect(cheap, 'never more coins than came').toMatchObject({ amount: 0.2, value: { baseAmount: 10 } });
-    await ask('POST', `/v1/refunds/${cheap.id}/cancel`);
+    await shop.ask('POST', `/v1/refunds/${cheap.id}/cancel`);
     price.ageMs = 120_000;
     expect(await refuse(`/v1/payments/${paymentId}/refunds`, { kind: 'full', by: 'today' })).toEqual([
       ...[503, 'rate_unavailable'],
     ]);
     Object.assign(price, { dollars: 200n, ageMs: 0 });
-    const last = await create(paymentId, { kind: 'full', by: 'today', refundFee: true });
+    const last = await shop.refund(paymentId, { kind: 'full', by: 'today', refundFee: true });
     expect(await claim(last), 'a full refund is never automatic').toBe('awaiting_approval');
-    await ask('POST', `/v1/refunds/${last.id}/approve`, {});
+    await shop.ask('POST', `/v1/refunds/${last.id}/approve`, { body: {} });
     price.dollars = 400n;
 
     const { psbt, transfers } = (await command(
@@ -173,7 +149,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
       [large, 0.3],
       [last, 0.1],
     ] as const) {
-      const paid = await retrieve(refund);
+      const paid = await shop.retrieveRefund(refund.id);
       expect(paid).toMatchObject({ status: 'paid', amount, value: refund.value });
       expect(await arrived(paid)).toBe(amount);
     }

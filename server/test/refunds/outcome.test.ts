@@ -1,31 +1,16 @@
 /** Refunds and the outcome of a payment are one sum: no coin is both given back and paid with, on both engines. */
 import { verifyPayment } from 'crypto-checkout/client';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openClaimBrowser } from '../support/claim-browser.js';
+import type { PaymentRecord } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 
-interface RefundRecord {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly feeKept: number;
-  readonly transferId: string | null;
-  readonly cancelReason: string | null;
-  readonly claimUrl: string;
-}
-
-type Shown = Parameters<typeof verifyPayment>[0] & {
-  readonly state: string;
-  readonly refundedAmount?: number;
-  readonly transactionTimeLog: readonly { readonly event: string }[];
-};
-
 describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   const price = { dollars: 1n };
   beforeAll(async () => {
     server = await startServer({
@@ -40,7 +25,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
         },
       },
     });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     for (const network of ['tron', 'ethereum']) await merchant.fund({ network, amount: 200 });
   });
   afterAll(async () => {
@@ -48,55 +33,37 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     await server.stop();
   });
 
-  const show = (id: string) => merchant.ask<Shown>('GET', `/v1/payments/${id}`);
-  const create = (paymentId: string, body: object) =>
-    merchant.ask<RefundRecord>('POST', `/v1/payments/${paymentId}/refunds`, { body });
+  const show = (id: string) => merchant.ask<PaymentRecord>('GET', `/v1/payments/${id}`);
   const change = (id: string, way: 'approve' | 'cancel') =>
     server.api('POST', `/v1/refunds/${id}/${way}`, { body: {} });
-  const retrieve = (id: string) => merchant.ask<RefundRecord>('GET', `/v1/refunds/${id}`);
-  const tokenOf = ({ claimUrl }: RefundRecord) => new URL(claimUrl).hash.slice(1);
-  const isVerified = (payment: Shown) =>
+  const isVerified = (payment: PaymentRecord) =>
     verifyPayment(payment, {
       ...{ txRef: payment.txRef ?? '', baseAmount: 10, baseCurrency: 'USD', mode: 'test' },
     }).verified;
-  async function untilState(id: string, state: string, network = 'tron'): Promise<Shown> {
-    return vi.waitFor(
-      async () => {
-        await merchant.mine(1, network);
-        const payment = await show(id);
-        expect(payment.state).toBe(state);
-        return payment;
-      },
-      { timeout: 20_000, interval: 20 },
-    );
-  }
   /** A payment of 10 that got less, and is over. */
   async function short(amount: number): Promise<{ id: string; address: string }> {
     const locked = await merchant.lock();
-    await merchant.send(locked.address, amount);
-    await merchant.mine();
-    await merchant.sandbox('clock', { advanceSeconds: 86_400 });
-    await untilState(locked.id, 'expired_partial');
+    await merchant.pay(locked.address, amount);
+    await merchant.advance(86_400);
+    await merchant.untilState(locked.id, 'expired_partial');
     return locked;
   }
 
   it('Goods are not had for one percent: refunded money does not pay for later goods', async () => {
     const { id, address } = await short(9.9);
-    const refund = await create(id, { kind: 'unaccepted', refundFee: true });
+    const refund = await merchant.refund(id, { kind: 'unaccepted', refundFee: true });
     expect(refund.amount).toBe(9.9);
-    await openClaimBrowser(server).claim(tokenOf(refund), externalAddresses.tron);
+    await openClaimBrowser(server).claim(claimTokenOf(refund), externalAddresses.tron);
     expect(await show(id), 'held from the address on').toMatchObject({ amountReceived: 0 });
     const { transferId } = (await change(refund.id, 'approve')).body.data;
     await merchant.until(String(transferId), 'success');
-    await merchant.send(address, 0.1);
-    await merchant.mine();
-    const payment = await untilState(id, 'expired_late');
+    await merchant.pay(address, 0.1);
+    const payment = await merchant.untilState(id, 'expired_late');
     expect(payment).toMatchObject({ status: 'error', amountReceived: 0.1, refundedAmount: 9.9 });
     expect(isVerified(payment)).toBe(false);
     // A payer who pays the whole price after all has paid it.
-    await merchant.send(address, 9.9);
-    await merchant.mine();
-    const paid = await untilState(id, 'settled_late');
+    await merchant.pay(address, 9.9);
+    const paid = await merchant.untilState(id, 'settled_late');
     expect(paid).toMatchObject({ status: 'success', amountReceived: 10, refundedAmount: 9.9 });
     expect(isVerified(paid)).toBe(true);
   });
@@ -104,19 +71,18 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
   it('A refund that waits for an address yields to the money that completes its payment, and the claim says so', async () => {
     const { id, address } = await short(9.9);
     const before = await merchant.balance();
-    const refund = await create(id, { kind: 'unaccepted' });
+    const refund = await merchant.refund(id, { kind: 'unaccepted' });
     const browser = openClaimBrowser(server);
-    await merchant.send(address, 0.1);
-    await merchant.mine();
-    const payment = await untilState(id, 'settled_late');
-    expect(await retrieve(refund.id)).toMatchObject({
+    await merchant.pay(address, 0.1);
+    const payment = await merchant.untilState(id, 'settled_late');
+    expect(await merchant.retrieveRefund(refund.id)).toMatchObject({
       status: 'cancelled',
       cancelReason: 'payment_completed',
     });
-    expect((await browser.claim(tokenOf(refund))).body.data).toMatchObject({
+    expect((await browser.claim(claimTokenOf(refund))).body.data).toMatchObject({
       ...{ status: 'cancelled', cancelReason: 'payment_completed', canSetAddress: false },
     });
-    expect((await browser.claim(tokenOf(refund), externalAddresses.tron)).status).toBe(409);
+    expect((await browser.claim(claimTokenOf(refund), externalAddresses.tron)).status).toBe(409);
     expect(payment).toMatchObject({ amountReceived: 10 });
     expect(payment.transactionTimeLog.at(-1)?.event).toMatch(
       /cancelled.* because the payment was completed/i,
@@ -127,20 +93,19 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
 
   it('A refund that was cancelled or failed gives its coins back to the payment, which may be complete then', async () => {
     const { id, address } = await short(6);
-    const refund = await create(id, { kind: 'unaccepted' });
-    await openClaimBrowser(server).claim(tokenOf(refund), externalAddresses.tron);
-    await merchant.send(address, 4);
-    await merchant.mine();
-    expect(await untilState(id, 'expired_late')).toMatchObject({ amountReceived: 4 });
+    const refund = await merchant.refund(id, { kind: 'unaccepted' });
+    await openClaimBrowser(server).claim(claimTokenOf(refund), externalAddresses.tron);
+    await merchant.pay(address, 4);
+    expect(await merchant.untilState(id, 'expired_late')).toMatchObject({ amountReceived: 4 });
     await change(refund.id, 'cancel');
     expect(await show(id)).toMatchObject({ status: 'success', state: 'settled_late', amountReceived: 10 });
   });
 
   it('A success stays one when it is refunded, and is no longer verified', async () => {
     const { id } = await merchant.fund({ amount: 10 });
-    const refund = await create(id, { kind: 'full' });
+    const refund = await merchant.refund(id, { kind: 'full' });
     expect(refund).toMatchObject({ amount: 9.9, feeKept: 0.1 });
-    await openClaimBrowser(server).claim(tokenOf(refund), externalAddresses.tron);
+    await openClaimBrowser(server).claim(claimTokenOf(refund), externalAddresses.tron);
     const payment = await show(id);
     expect(payment).toMatchObject({ status: 'success', amountReceived: 0, amountDue: 0 });
     expect(isVerified(payment)).toBe(false);
@@ -150,7 +115,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const fees = async () => (await merchant.balance()).availableBalance;
     const { id } = await merchant.fund({ network: 'ethereum', amount: 16.12 });
     const before = await fees();
-    const refund = await create(id, { kind: 'excess', address: externalAddresses.evm });
+    const refund = await merchant.refund(id, { kind: 'excess', address: externalAddresses.evm });
     expect(refund).toMatchObject({ amount: 6.12, feeKept: 0 });
     // The fee of 0.0612 on it has come back, and the network's is the shop's.
     expect(await fees()).toBeCloseTo(before - 6.12 + 0.0612 - networkFee, 6);
@@ -159,7 +124,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     await merchant.command('transfers', 'fail', String(transferId), '--reason', 'The wallet was empty');
     expect(await fees()).toBeCloseTo(before, 6);
     await merchant.expectBooksInOrder();
-    const again = await create(id, { kind: 'excess', address: externalAddresses.evm });
+    const again = await merchant.refund(id, { kind: 'excess', address: externalAddresses.evm });
     const approved = (await change(again.id, 'approve')).body.data;
     await merchant.command(
       ...['transfers', 'settle', String(approved['transferId']), '--tx-hash', 'c'.repeat(64), '--unverified'],
@@ -175,20 +140,18 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     'An excess whose transaction a reorganisation took is not refunded out of the price: %s',
     async (when) => {
       const { id, address } = await merchant.lock({ network: 'ethereum' });
-      await merchant.send(address, 10, { network: 'ethereum' });
-      await merchant.mine(2, 'ethereum');
-      await untilState(id, 'settled', 'ethereum');
-      await merchant.send(address, 5, { network: 'ethereum' });
-      await merchant.mine(2, 'ethereum');
-      await untilState(id, 'settled_over', 'ethereum');
-      const refund = await create(id, { kind: 'excess' });
+      await merchant.pay(address, 10, { network: 'ethereum' });
+      await merchant.untilState(id, 'settled', 'ethereum');
+      await merchant.pay(address, 5, { network: 'ethereum' });
+      await merchant.untilState(id, 'settled_over', 'ethereum');
+      const refund = await merchant.refund(id, { kind: 'excess' });
       const browser = openClaimBrowser(server);
-      const claim = () => browser.claim(tokenOf(refund), externalAddresses.evm);
+      const claim = () => browser.claim(claimTokenOf(refund), externalAddresses.evm);
       if (when !== 'before its address') await claim();
       const { transferId } =
         when === 'before it is paid' ? (await change(refund.id, 'approve')).body.data : {};
       await merchant.sandbox('reorgs', { network: 'ethereum', depth: 3, keep: false });
-      await untilState(id, 'settled', 'ethereum');
+      await merchant.untilState(id, 'settled', 'ethereum');
       if (when === 'before its address') {
         const answer = await claim();
         expect([answer.status, answer.body.message]).toEqual([
@@ -213,15 +176,15 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const { id } = await merchant.fund({ network: 'ethereum', amount: 10 });
     price.dollars = 2n;
     try {
-      const first = await create(id, { kind: 'full', by: 'today', refundFee: true });
+      const first = await merchant.refund(id, { kind: 'full', by: 'today', refundFee: true });
       expect(first.amount).toBe(5);
       const second = await server.api('POST', `/v1/payments/${id}/refunds`, {
         body: { kind: 'full', by: 'today', refundFee: true },
       });
       expect([second.status, second.body.data.code]).toEqual([409, 'invalid_state']);
       await change(first.id, 'cancel');
-      const half = await create(id, { kind: 'partial', amount: 5, by: 'today', refundFee: true });
-      const rest = await create(id, { kind: 'full', by: 'today', refundFee: true });
+      const half = await merchant.refund(id, { kind: 'partial', amount: 5, by: 'today', refundFee: true });
+      const rest = await merchant.refund(id, { kind: 'full', by: 'today', refundFee: true });
       expect([half.amount, rest.amount]).toEqual([2.5, 2.5]);
       for (const one of [half, rest]) await change(one.id, 'cancel');
     } finally {

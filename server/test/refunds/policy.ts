@@ -3,22 +3,10 @@
  */
 import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openClaimBrowser } from '../support/claim-browser.js';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import type { TestEngine } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type RefundRecord, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-interface RefundRecord {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly currency: string;
-  readonly address: string | null;
-  readonly transferId: string | null;
-  readonly txHash: string | null;
-  readonly claimUrl?: string;
-  readonly value: { readonly baseAmount: number; readonly rate: number };
-}
 
 const walletKey = `0x${'7'.repeat(64)}`;
 const wallet = addr.fromPrivateKey(walletKey);
@@ -27,12 +15,12 @@ const hash = (digit: string) => digit.repeat(64);
 export const testRefundPolicy = (engine: TestEngine): unknown =>
   describe(`Refunds, on ${engine.name}`, () => {
     let server: TestServer;
-    let merchant: MerchantFixture;
+    let merchant: Shop;
     let merchantId: string;
     beforeAll(async () => {
       // Operators send on Ethereum, so that a test decides what becomes of a transfer.
       server = await startServer({ engine, overrides: { paidByOperator: ['ethereum'] } });
-      merchant = openMerchant(server);
+      merchant = openShop(server);
       ({ merchantId } = server.bootstrapped);
       await merchant.fund({ amount: 100 });
       await merchant.fund({ network: 'ethereum', amount: 100 });
@@ -44,18 +32,14 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
 
     const update = (...args: string[]) => merchant.command('merchants', 'update', merchantId, ...args);
     const post = (path: string, body: object = {}) => server.api('POST', path, { body });
-    const create = (paymentId: string, body: object) =>
-      merchant.ask<RefundRecord>('POST', `/v1/payments/${paymentId}/refunds`, { body });
-    const retrieve = (id: string) => merchant.ask<RefundRecord>('GET', `/v1/refunds/${id}`);
     const approve = (id: string) =>
       merchant.ask<RefundRecord>('POST', `/v1/refunds/${id}/approve`, { body: {} });
-    const tokenOf = ({ claimUrl = '' }: RefundRecord) => new URL(claimUrl).hash.slice(1);
     const claim = (token: string, address?: string, signature?: string) =>
       openClaimBrowser(server).claim(token, address, signature);
     /** Gives an address on Ethereum that the wallet which paid has signed for. */
     async function claimSigned(refund: RefundRecord & { readonly paymentId: string }): Promise<unknown> {
       await paidBy(refund.paymentId, wallet);
-      const token = tokenOf(refund);
+      const token = claimTokenOf(refund);
       const { signatureText } = (await claim(token)).body.data as { signatureText: string };
       const text = signatureText.replace('{address}', externalAddresses.evm);
       return (await claim(token, externalAddresses.evm, eip191Signer.sign(text, walletKey))).body.data[
@@ -76,7 +60,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await update('--daily-refunds', 'USDT=6', '--daily-limit', 'USDT=1', '--transfers', 'saved');
       const { id: paymentId } = await merchant.fund({ amount: 15 });
       const give = async (amount: number) =>
-        create(paymentId, { kind: 'partial', amount, address: externalAddresses.tron });
+        merchant.refund(paymentId, { kind: 'partial', amount, address: externalAddresses.tron });
       const { id } = await give(5);
       expect((await approve(id)).status).toBe('approved');
       const { id: more } = await give(2);
@@ -85,7 +69,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
         400,
         expect.stringContaining('1 of it is left. Refunds count for 24 hours') as string,
       ]);
-      expect((await retrieve(more)).status).toBe('awaiting_approval');
+      expect((await merchant.retrieveRefund(more)).status).toBe('awaiting_approval');
       await update('--daily-refunds', 'USDT=none', '--daily-limit', 'USDT=none', '--transfers', 'any');
       expect((await approve(more)).status).toBe('approved');
     });
@@ -94,7 +78,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await update('--auto-refund', 'USD=5', '--daily-refunds', 'USDT=1000');
       const make = async (amount: number, body: object) => {
         const { id } = await merchant.fund({ network: 'ethereum', amount });
-        return { ...(await create(id, body)), paymentId: id };
+        return { ...(await merchant.refund(id, body)), paymentId: id };
       };
       const excess = await make(14, { kind: 'excess' });
       expect(await claimSigned(excess)).toBe('approved');
@@ -122,9 +106,9 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await update('--auto-refund', 'USD=50');
       for (const network of ['tron', 'ethereum'] as const) {
         const { id } = await merchant.fund({ network, amount: 15 });
-        const refund = await create(id, { kind: 'excess' });
+        const refund = await merchant.refund(id, { kind: 'excess' });
         const address = network === 'tron' ? externalAddresses.tron : externalAddresses.evm;
-        expect((await claim(tokenOf(refund), address)).body.data['status']).toBe('awaiting_approval');
+        expect((await claim(claimTokenOf(refund), address)).body.data['status']).toBe('awaiting_approval');
         await post(`/v1/refunds/${refund.id}/cancel`);
       }
       await update('--auto-refund', 'USD=none');
@@ -132,12 +116,12 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
 
     if (engine.name === 'SQLite')
       it('are approved automatically for ten times the limit a day, unless the merchant has said how much', async () => {
-        await merchant.sandbox('clock', { advanceSeconds: 86_400 + 60 });
+        await merchant.advance(86_400 + 60);
         await update('--auto-refund', 'USDT=2');
         const statuses: unknown[] = [];
         for (let count = 0; count < 12; count += 1) {
           const { id } = await merchant.fund({ network: 'ethereum', amount: 12 });
-          const refund = await create(id, { kind: 'excess' });
+          const refund = await merchant.refund(id, { kind: 'excess' });
           statuses.push(await claimSigned({ ...refund, paymentId: id }));
         }
         expect(statuses.filter((status) => status === 'approved')).toHaveLength(10);
@@ -146,11 +130,12 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       });
 
     it('have a daily limit in money too, which holds for all coins by their value', async () => {
-      await merchant.sandbox('clock', { advanceSeconds: 86_400 + 60 });
+      await merchant.advance(86_400 + 60);
       await update('--daily-refunds', 'USD=6');
       const { id: paymentId } = await merchant.fund({ amount: 15 });
       const { id: other } = await merchant.fund({ network: 'ethereum', currency: 'USDC', amount: 15 });
-      const give = (id: string, address: string) => create(id, { kind: 'partial', amount: 4, address });
+      const give = (id: string, address: string) =>
+        merchant.refund(id, { kind: 'partial', amount: 4, address });
       expect((await approve((await give(paymentId, externalAddresses.tron)).id)).status).toBe('approved');
       const { id } = await give(other, externalAddresses.evm);
       const refused = await post(`/v1/refunds/${id}/approve`);
@@ -166,9 +151,10 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await update('--daily-refunds', 'USD=6');
       const { id: paymentId } = await merchant.fund({ amount: 30 });
       const { id: other } = await merchant.fund({ network: 'ethereum', currency: 'USDC', amount: 30 });
-      const give = (id: string, address: string) => create(id, { kind: 'partial', amount: 4, address });
+      const give = (id: string, address: string) =>
+        merchant.refund(id, { kind: 'partial', amount: 4, address });
       for (let round = 0; round < 4; round += 1) {
-        await merchant.sandbox('clock', { advanceSeconds: 86_400 + 60 });
+        await merchant.advance(86_400 + 60);
         const refunds = [
           await give(paymentId, externalAddresses.tron),
           await give(other, externalAddresses.evm),
@@ -183,20 +169,23 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
     it('expire after 30 days without an address, and a new link gives 30 more', async () => {
       const { id: paymentId } = await merchant.fund({ amount: 15 });
       const before = await merchant.balance();
-      const forgotten = await create(paymentId, { kind: 'partial', amount: 1 });
-      const renewed = await create(paymentId, { kind: 'partial', amount: 1 });
-      const answered = await create(paymentId, { kind: 'partial', amount: 1 });
-      await claim(tokenOf(answered), externalAddresses.tron);
-      await merchant.sandbox('clock', { advanceSeconds: 20 * 86_400 });
+      const forgotten = await merchant.refund(paymentId, { kind: 'partial', amount: 1 });
+      const renewed = await merchant.refund(paymentId, { kind: 'partial', amount: 1 });
+      const answered = await merchant.refund(paymentId, { kind: 'partial', amount: 1 });
+      await claim(claimTokenOf(answered), externalAddresses.tron);
+      await merchant.advance(20 * 86_400);
       const link = await merchant.ask<RefundRecord>('POST', `/v1/refunds/${renewed.id}/link`, { body: {} });
-      expect((await claim(tokenOf(renewed))).status).toBe(404);
-      await merchant.sandbox('clock', { advanceSeconds: 11 * 86_400 });
-      await vi.waitFor(async () => expect((await retrieve(forgotten.id)).status).toBe('expired'), {
-        timeout: 20_000,
-      });
-      expect((await claim(tokenOf(forgotten))).status).toBe(404);
-      expect((await claim(tokenOf(link))).status).toBe(200);
-      expect((await claim(tokenOf(answered))).body.data['status']).toBe('awaiting_approval');
+      expect((await claim(claimTokenOf(renewed))).status).toBe(404);
+      await merchant.advance(11 * 86_400);
+      await vi.waitFor(
+        async () => expect((await merchant.retrieveRefund(forgotten.id)).status).toBe('expired'),
+        {
+          timeout: 20_000,
+        },
+      );
+      expect((await claim(claimTokenOf(forgotten))).status).toBe(404);
+      expect((await claim(claimTokenOf(link))).status).toBe(200);
+      expect((await claim(claimTokenOf(answered))).body.data['status']).toBe('awaiting_approval');
       expect((await post(`/v1/refunds/${forgotten.id}/link`)).status).toBe(409);
       for (const { id } of [renewed, answered]) await post(`/v1/refunds/${id}/cancel`);
       expect((await merchant.balance()).availableBalance).toBe(before.availableBalance);
@@ -205,29 +194,29 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
     it('refunds follow their transfer: failed, paid after all, reverted by a reorganisation, and paid again', async () => {
       const { id: paymentId } = await merchant.fund({ network: 'ethereum', amount: 15 });
       const before = await merchant.balance();
-      const lost = await create(paymentId, { kind: 'excess', address: externalAddresses.evm });
+      const lost = await merchant.refund(paymentId, { kind: 'excess', address: externalAddresses.evm });
       await approve(lost.id);
-      const failing = (await retrieve(lost.id)).transferId ?? '';
+      const failing = (await merchant.retrieveRefund(lost.id)).transferId ?? '';
       await merchant.command('transfers', 'fail', failing, '--reason', 'The wallet was empty');
-      expect(await retrieve(lost.id)).toMatchObject({ status: 'failed', txHash: null });
+      expect(await merchant.retrieveRefund(lost.id)).toMatchObject({ status: 'failed', txHash: null });
       expect((await merchant.balance()).availableBalance).toBe(before.availableBalance);
 
       // After a failed refund, the money can be given back again.
-      const refund = await create(paymentId, { kind: 'excess', address: externalAddresses.evm });
+      const refund = await merchant.refund(paymentId, { kind: 'excess', address: externalAddresses.evm });
       const transferId = (await approve(refund.id)).transferId ?? '';
       const settle = (txHash: string) =>
         merchant.command('transfers', 'settle', transferId, '--tx-hash', txHash, '--unverified');
       await settle(hash('a'));
-      expect(await retrieve(refund.id)).toMatchObject({ status: 'paid', txHash: hash('a') });
+      expect(await merchant.retrieveRefund(refund.id)).toMatchObject({ status: 'paid', txHash: hash('a') });
       await server.database.write((transaction) =>
         server.app.transfers.unsettle(transaction, transferId, hash('a')),
       );
-      expect(await retrieve(refund.id)).toMatchObject({ status: 'processing', txHash: null });
+      expect(await merchant.retrieveRefund(refund.id)).toMatchObject({ status: 'processing', txHash: null });
       await merchant.expectBooksInOrder();
       const shown = await merchant.ask<Record<string, unknown>>('GET', `/v1/payments/${paymentId}`);
       expect(shown['refundedAmount']).toBe(0);
       await settle(hash('b'));
-      expect(await retrieve(refund.id)).toMatchObject({ status: 'paid', txHash: hash('b') });
+      expect(await merchant.retrieveRefund(refund.id)).toMatchObject({ status: 'paid', txHash: hash('b') });
       const again = await merchant.ask<Record<string, unknown>>('GET', `/v1/payments/${paymentId}`);
       expect(again['refundedAmount']).toBe(5);
     });
@@ -237,7 +226,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await merchant.send(address, 20, { currency: 'TRX' });
       await merchant.pay(address, 4);
       expect((await post(`/v1/payments/${paymentId}/refunds`, { kind: 'excess' })).status).toBe(409);
-      await merchant.sandbox('clock', { advanceSeconds: 2 * 86_400 });
+      await merchant.advance(2 * 86_400);
       await merchant.mine();
       await vi.waitFor(
         async () => {
@@ -248,16 +237,20 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       );
       const unclear = await post(`/v1/payments/${paymentId}/refunds`, { kind: 'unaccepted' });
       expect([unclear.status, unclear.body.data.param]).toEqual([400, 'currency']);
-      const usdt = await create(paymentId, { kind: 'unaccepted', currency: 'usdt' });
+      const usdt = await merchant.refund(paymentId, { kind: 'unaccepted', currency: 'usdt' });
       expect([usdt.amount, usdt.currency]).toEqual([3.96, 'USDT']);
-      const trx = await create(paymentId, { kind: 'unaccepted', currency: 'TRX', networkFee: 'payer' });
+      const trx = await merchant.refund(paymentId, {
+        kind: 'unaccepted',
+        currency: 'TRX',
+        networkFee: 'payer',
+      });
       expect([trx.amount, trx.currency]).toEqual([19.5, 'TRX']);
     });
 
     it('refunds are refused once the chain has reverted the coins that they would give back', async () => {
       const { id: paymentId } = await merchant.fund({ network: 'bsc', amount: 15 });
       await merchant.fund({ network: 'bsc', amount: 50 });
-      const refund = await create(paymentId, { kind: 'full', address: externalAddresses.evm });
+      const refund = await merchant.refund(paymentId, { kind: 'full', address: externalAddresses.evm });
       await server.database.write((transaction) =>
         transaction
           .updateTable('receipts')
@@ -305,10 +298,10 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect(list.map(({ id }) => id)).toContain(paid.id);
 
       await merchant.command(...erase);
-      expect([(await retrieve(made.id)).address, (await retrieve(paid.id)).address]).toEqual([
-        null,
-        externalAddresses.tron,
-      ]);
+      expect([
+        (await merchant.retrieveRefund(made.id)).address,
+        (await merchant.retrieveRefund(paid.id)).address,
+      ]).toEqual([null, externalAddresses.tron]);
 
       const { stdout } = await merchant.run(
         ...['payments', 'export', '--merchant', merchantId, '--format', 'csv'],
@@ -322,7 +315,8 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       const payment = await merchant.lock({ customer: { email: 'zoe@example.com' }, network: 'ethereum' });
       await merchant.pay(payment.address, 15, { network: 'ethereum' });
       const given = { kind: 'partial', amount: 1, address: externalAddresses.evm };
-      const approved = async () => (await approve((await create(payment.id, given)).id)).transferId ?? '';
+      const approved = async () =>
+        (await approve((await merchant.refund(payment.id, given)).id)).transferId ?? '';
       const [paid, failed] = [await approved(), await approved()];
       const erase = ['customers', 'erase', '--merchant', merchantId, 'zoe@example.com'];
       expect(await merchant.refusal(...erase)).toMatch(/A refund of the customer is open/);

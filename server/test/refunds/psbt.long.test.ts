@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
-import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
+import { openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
 import { enginesOfSoak } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { violationsOf } from '../support/violations.js';
@@ -54,15 +54,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
         merchant.id,
         ...['--fee-basis-points', '0', '--webhook-url', 'https://shop.example/hooks', '--mode', 'test'],
       );
-      const {
-        payment: { id },
-      } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-        amount: 20,
-        baseCurrency: 'USD',
-      });
-      await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/LTC/${network}`);
-      const locked = await merchant.ask<PaymentRecord>('PATCH', `/v1/payments/${id}/currency/lock`);
-      await node.pay(locked.addressInformation.address, locked.amount.toFixed(8));
+      const { id, address, amount } = await merchant.lock({ amount: 20 });
+      await node.pay(address, amount.toFixed(8));
       await confirm();
       expect((await payment(merchant, id)).status).toBe('success');
       const refund = await merchant.ask<RefundRecord>('POST', `/v1/payments/${id}/refunds`, {
@@ -70,7 +63,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
         networkFee,
         address: await node.rpc<string>('getnewaddress'),
       });
-      expect(refund).toMatchObject({ amount: part ?? locked.amount, fee: 0, networkFee });
+      expect(refund).toMatchObject({ amount: part ?? amount, fee: 0, networkFee });
       await merchant.ask('POST', `/v1/refunds/${refund.id}/approve`, {});
       return { merchant, paymentId: id, refund };
     }
@@ -155,13 +148,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
         const { merchant, paymentId, refund } = await approvedRefund('payer', 0.01);
         const { psbt } = await merchant.export();
         await shop.import(merchant.sign(psbt));
-        const open = async () => {
+        const connect = async () => {
           const client = new pg.Client({ connectionString: shop.server.databaseUrl });
           await client.connect();
           onTestFinished(() => client.end());
           return client;
         };
-        const [client, watching] = [await open(), await open()];
+        const [client, watching] = [await connect(), await connect()];
         const count = async (text: string): Promise<number> =>
           Number((await watching.query<{ count: string }>(text)).rows[0]?.count);
         // The server follows its PSBTs as well: one of the two waits for the other.

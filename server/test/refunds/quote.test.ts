@@ -1,7 +1,7 @@
 /** A quote is the sum that a refund then gives back, for each kind and coin of a payment, on both engines. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 interface Quote {
@@ -15,10 +15,10 @@ interface Quote {
 
 describe.each(enginesOfTurn)('Quotes of refunds, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     for (const currency of ['USDT', 'TRX']) await merchant.fund({ currency, amount: 500 });
   });
   afterAll(async () => {
@@ -28,8 +28,6 @@ describe.each(enginesOfTurn)('Quotes of refunds, on $name', (engine) => {
 
   const path = (id: string) => `/v1/payments/${id}/refunds`;
   const quote = (id: string) => merchant.ask<Quote[]>('GET', `${path(id)}/quotes`);
-  const send = (address: string, currency: string, amount: number) =>
-    merchant.sandbox('transfers', { network: 'tron', currency, address, amount });
   /** Makes the refund that was quoted, compares it, and cancels it. */
   async function expectMade(id: string, quoted: Quote): Promise<void> {
     const { kind, currency, network } = quoted;
@@ -41,9 +39,8 @@ describe.each(enginesOfTurn)('Quotes of refunds, on $name', (engine) => {
 
   it('A success quotes its excess, all of it, and other coins that came too', async () => {
     const { id, address } = await merchant.lock();
-    await send(address, 'USDT', 15);
-    await send(address, 'TRX', 40);
-    await merchant.mine();
+    await merchant.send(address, 15);
+    await merchant.pay(address, 40, { currency: 'TRX' });
     const quotes = await quote(id);
     expect(quotes).toHaveLength(3);
     expect(quotes).toEqual(
@@ -64,8 +61,7 @@ describe.each(enginesOfTurn)('Quotes of refunds, on $name', (engine) => {
     const { id, address } = await merchant.lock();
     expect(await quote(id)).toEqual([]);
     await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
-    await send(address, 'USDT', 4);
-    await merchant.mine();
+    await merchant.pay(address, 4);
     const quotes = await quote(id);
     expect(quotes).toMatchObject([{ kind: 'unaccepted', amount: 3.96, feeKept: 0.04 }]);
     for (const one of quotes) await expectMade(id, one);

@@ -4,30 +4,18 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
-import { openClaimBrowser } from '../support/claim-browser.js';
+import { externalAddresses, openShop, type RefundRecord, type Shop } from '../support/shop.js';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-interface RefundRecord {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly fee: number;
-  readonly address: string | null;
-  readonly transferId: string | null;
-  readonly txHash: string | null;
-  readonly claimUrl?: string;
-  readonly value: { readonly baseAmount: number; readonly by: string };
-}
 
 const other = 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9';
 
 describe.each(engines)('Refunds, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.command(
       ...['merchants', 'update', server.bootstrapped.merchantId],
       ...['--webhook-url', 'https://shop.example/hooks', '--mode', 'test'],
@@ -40,20 +28,18 @@ describe.each(engines)('Refunds, on $name', (engine) => {
 
   const post = (path: string, body: object = {}, key?: string) =>
     server.api('POST', path, { body, ...(key !== undefined && { key }) });
-  async function create(paymentId: string, body: object): Promise<RefundRecord> {
-    return merchant.ask('POST', `/v1/payments/${paymentId}/refunds`, { body });
-  }
-  const retrieve = (id: string) => merchant.ask<RefundRecord>('GET', `/v1/refunds/${id}`);
   const payment = (id: string, key?: string) =>
     merchant.ask<Record<string, unknown>>('GET', `/v1/payments/${id}`, key === undefined ? {} : { key });
-  const tokenOf = ({ claimUrl = '' }: RefundRecord) => new URL(claimUrl).hash.slice(1);
   const browser = () => openClaimBrowser(server);
   const announced = async (id: string) => (await merchant.eventsOf(id)).map(({ type }) => type);
 
   it('An excess goes back: link, address, approval, transfer, and everybody is notified', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });
     const before = await merchant.balance();
-    const created = await create(paymentId, { kind: 'excess', reason: 'You sent more than the price' });
+    const created = await merchant.refund(paymentId, {
+      kind: 'excess',
+      reason: 'You sent more than the price',
+    });
     // All of the excess of 5; sending costs the merchant 0.2.
     expect(created).toMatchObject({
       status: 'awaiting_address',
@@ -66,7 +52,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 5.15);
 
     const { claim } = browser();
-    const token = tokenOf(created);
+    const token = claimTokenOf(created);
     const shown = await claim(token);
     expect(shown.body.data).toMatchObject({
       ...{ status: 'awaiting_address', amount: 5, feeKept: 0, currency: 'USDT', network: 'tron' },
@@ -85,7 +71,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     expect(approved.status).toBe('approved');
     const { txHash } = await merchant.until(approved.transferId ?? '', 'success');
 
-    expect(await retrieve(created.id)).toMatchObject({ status: 'paid', txHash });
+    expect(await merchant.retrieveRefund(created.id)).toMatchObject({ status: 'paid', txHash });
     expect((await claim(token)).body.data).toMatchObject({ status: 'paid', txHash, canSetAddress: false });
     expect(await announced(created.id)).toEqual([
       'refund.created',
@@ -117,21 +103,21 @@ describe.each(engines)('Refunds, on $name', (engine) => {
   it('A cancelled refund gives back what it reserved, and its link is as dead as an unknown one', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 10 });
     const before = await merchant.balance();
-    const created = await create(paymentId, { kind: 'full', refundFee: true });
+    const created = await merchant.refund(paymentId, { kind: 'full', refundFee: true });
     expect(created.amount).toBe(10);
     const { claim } = browser();
-    await claim(tokenOf(created), externalAddresses.tron);
+    await claim(claimTokenOf(created), externalAddresses.tron);
     for (let times = 0; times < 2; times += 1) {
       expect((await post(`/v1/refunds/${created.id}/cancel`)).body.data).toMatchObject({
         status: 'cancelled',
       });
     }
     expect((await merchant.balance()).availableBalance).toBe(before.availableBalance);
-    const dead = await claim(tokenOf(created));
+    const dead = await claim(claimTokenOf(created));
     const unknown = await claim('A'.repeat(43));
     expect([dead.status, dead.body.message]).toEqual([unknown.status, unknown.body.message]);
     expect(dead.status).toBe(404);
-    expect((await claim(tokenOf(created), other)).status).toBe(404);
+    expect((await claim(claimTokenOf(created), other)).status).toBe(404);
     expect((await post(`/v1/refunds/${created.id}/link`)).status).toBe(409);
     expect((await post(`/v1/refunds/${created.id}/approve`)).status).toBe(409);
   });

@@ -7,6 +7,7 @@ import { startAnvil, type Anvil } from '../support/anvil.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
+import type { RefundRecord } from '../support/shop.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from '../treasury/treasury-fixture.js';
 
 const payer = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -20,13 +21,8 @@ interface File {
   readonly transfers: readonly { readonly id: string; readonly to: string; readonly data: string }[];
   readonly held: readonly { readonly id: string; readonly reason: string }[];
 }
-interface Refund {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly transferId: string;
-  readonly txHash: string | null;
-}
+/** An approved one, which has a transfer. */
+type Refund = RefundRecord & { readonly transferId: string };
 interface Call {
   readonly to: string;
   readonly data: string;
@@ -78,17 +74,16 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
   /** A payment of 5 USDT too much. */
   async function overpaid() {
     const { id, address, amount } = await fixture.lock('USDT');
-    const send = async () => {
+    const sendTooMuch = async () => {
       await fixture.sendTo(address, 'USDT', amount + five);
       await confirmOver(id);
     };
-    await send();
-    return { id, send };
+    await sendTooMuch();
+    return { id, send: sendTooMuch };
   }
-  async function refundOf(payment: { readonly id: string }, address = payer): Promise<Refund> {
+  async function refundOf(payment: { readonly id: string }, address = payer) {
     const { merchant } = fixture;
-    const body = { kind: 'excess', refundFee: true, address };
-    const { id } = await merchant.ask<Refund>('POST', `/v1/payments/${payment.id}/refunds`, { body });
+    const { id } = await merchant.refund(payment.id, { kind: 'excess', refundFee: true, address });
     return merchant.ask<Refund>('POST', `/v1/refunds/${id}/approve`, { body: { address } });
   }
   const post = async (where: string, body: object = {}, who = manager) => {
@@ -123,7 +118,7 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     await fixture.watch();
     return transactionHash;
   }
-  const retrieve = ({ id }: Refund) => fixture.merchant.ask<Refund>('GET', `/v1/refunds/${id}`);
+  const retrieve = ({ id }: RefundRecord) => fixture.merchant.retrieveRefund(id);
   const balance = async () => {
     const { availableBalance, totalBalance } = await fixture.merchant.balance('USDT');
     return { available: availableBalance, total: totalBalance };

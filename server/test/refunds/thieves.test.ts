@@ -3,9 +3,9 @@ import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.js';
 import type { Answer } from '../support/call.js';
-import { openClaimBrowser } from '../support/claim-browser.js';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { engines, enginesOfTurn } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const thief = 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9';
@@ -13,11 +13,11 @@ const thief = 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9';
 describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
   const lines: string[] = [];
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     const log = createLog('debug', { write: (line) => void lines.push(line) });
     server = await startServer({ engine, log });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.fund({ amount: 100 });
     await merchant.fund({ network: 'ethereum', amount: 100 });
   });
@@ -33,9 +33,8 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     openClaimBrowser(server).claim(token, address, signature);
   async function refund(body: object, network = 'tron') {
     const { id: paymentId } = await merchant.fund({ amount: 15, network });
-    const { data } = (await post(`/v1/payments/${paymentId}/refunds`, body)).body;
-    const { id, claimUrl } = data as unknown as { id: string; claimUrl: string };
-    return { id, paymentId, token: new URL(claimUrl).hash.slice(1) };
+    const made = await merchant.refund(paymentId, body);
+    return { id: made.id, paymentId, token: claimTokenOf(made) };
   }
   const code = ({ status, body }: Answer) => [status, body.data.code];
   const gone = [404, 'not_found'];
@@ -220,12 +219,12 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
 
 describe('On a server with limits', () => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     const [engine] = engines;
     if (!engine) throw new Error('There is no engine');
     server = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.fund({ amount: 100 });
   });
   afterAll(() => server.stop());
@@ -234,10 +233,7 @@ describe('On a server with limits', () => {
 
   it('people who follow their refunds from one address keep nobody out, and guesses are few', async () => {
     const { id } = await merchant.fund({ amount: 15 });
-    const created = await merchant.ask<{ claimUrl: string }>('POST', `/v1/payments/${id}/refunds`, {
-      body: { kind: 'excess' },
-    });
-    const token = new URL(created.claimUrl).hash.slice(1);
+    const token = claimTokenOf(await merchant.refund(id, { kind: 'excess' }));
     for (let times = 0; times < 40; times += 1) {
       expect((await guess('retrieve', { token })).status).toBe(200);
     }

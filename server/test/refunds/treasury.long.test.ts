@@ -3,6 +3,7 @@
  * chain automatically.
  */
 import { describe, expect, it, vi } from 'vitest';
+import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { enginesOfSoak } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury } from '../treasury/treasury-fixture.js';
@@ -35,18 +36,9 @@ describe.each(enginesOfSoak)('A refund on a real chain, on $name', (engine) => {
       for (const { to, data } of swept.transactions ?? []) await transact(anvil, to, data);
       await fixture.watch();
 
-      const created = await merchant.ask<{ id: string; amount: number; claimUrl: string }>(
-        'POST',
-        `/v1/payments/${id}/refunds`,
-        { body: { kind: 'excess', refundFee: true } },
-      );
+      const created = await merchant.refund(id, { kind: 'excess', refundFee: true });
       expect(created.amount).toBe(5);
-      const secret = new URL(created.claimUrl).hash.slice(1);
-      const claim = (to: string) =>
-        fixture.server.api('POST', '/v1/refund-claims/address', {
-          key: undefined,
-          body: { token: secret, address: to },
-        });
+      const claim = (to: string) => openClaimBrowser(fixture.server).claim(claimTokenOf(created), to);
       // A token, the treasury, and where the payment went: the money would be lost at all of them, or come back to the
       // shop.
       for (const wrong of [token, treasury, address, `0x${'0'.repeat(40)}`]) {
@@ -61,7 +53,7 @@ describe.each(enginesOfSoak)('A refund on a real chain, on $name', (engine) => {
       for (const { to, data } of transfers) await transact(anvil, to, data, treasury);
       await fixture.watch();
 
-      const paid = await merchant.ask<{ status: string; txHash: string }>('GET', `/v1/refunds/${created.id}`);
+      const paid = await merchant.retrieveRefund(created.id);
       expect(paid).toMatchObject({ status: 'paid', txHash: expect.stringMatching(/^0x/) as string });
       expect(await fixture.balance('USDT', payer)).toBe(5_000_000n);
       expect((await fixture.command<Exported>(line)).transfers).toEqual([]);

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { runCommandLine } from '../support/command-line.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 import { backUp, restoreFrom } from './backups.js';
 
 export const testBackup = (engine: TestEngine): unknown =>
@@ -17,17 +18,9 @@ export const testBackup = (engine: TestEngine): unknown =>
       const done = new AbortController();
       const load = (async () => {
         while (!done.signal.aborted) {
-          const { body } = await server.api('POST', '/v1/payments/checkout', {
-            body: { amount: 10, baseCurrency: 'USD' },
-          });
-          const { id } = body.data['payment'] as { id: string };
-          await server.api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
-          const locked = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
-          const { address } = locked.body.data['addressInformation'] as { address: string };
-          const { amount } = locked.body.data;
-          await server.api('POST', '/sandbox/transfers', {
-            body: { network: 'tron', currency: 'USDT', address, amount },
-          });
+          const shop = openShop(server);
+          const { id, address, amount } = await shop.lock();
+          await shop.send(address, amount);
           made.push(id);
         }
       })();

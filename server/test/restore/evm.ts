@@ -9,7 +9,6 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { PaymentRecord } from 'crypto-checkout/contract';
 import { restore as restoreModule } from '../../src/modules/restore/module.js';
 import { shippedRatesFile } from '../../src/core/money/fixed-rates.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -18,6 +17,7 @@ import type { TestDatabase, TestEngine } from '../support/engines.js';
 import { deployFactory, transact } from '../support/forwarders.js';
 import { unitsOf } from '../support/real-money.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 import { backUp, restoreFrom } from './backups.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
@@ -27,7 +27,7 @@ const signal = new AbortController().signal;
 const metricsToken = 'a-token-for-the-metrics-of-this-test';
 
 /** A shop in live mode, whose database can be put back. */
-export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
+export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const database: TestDatabase = await engine.create();
   const networksFile = join(directory, 'networks.json');
@@ -55,37 +55,29 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
   );
   const backup = join(directory, 'backup');
 
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, { key, ...(body && { body }) });
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-    return answer.body.data as T;
-  }
+  const merchant = () => openShop(server, key);
   const command = (line: string) => runWith(commandContext(server), line);
   const scan = () => server.app.scanner.scanNow({ mode: 'live', network: 'ethereum' });
   async function lock() {
-    const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', body);
-    const path = `/v1/payments/${payment.id}/currency`;
-    await ask('PATCH', `${path}/set/USDT/ethereum`);
-    const locked = await ask<PaymentRecord>('PATCH', `${path}/lock`);
-    const address = locked.addressInformation?.address ?? '';
-    return { id: payment.id, address, amount: unitsOf(locked.amount ?? 0, 'USDT') };
+    const { id, address, amount } = await merchant().lock({ network: 'ethereum' });
+    return { id, address, amount: unitsOf(amount, 'USDT') };
   }
-  const send = ({ address, amount }: { address: string; amount: bigint }) =>
+  const sendTokens = ({ address, amount }: { address: string; amount: bigint }) =>
     anvil.call('SilentToken', token, 'transfer', [address, amount]);
   async function settle(id: string): Promise<void> {
     await anvil.mine(3);
     await vi.waitFor(
       async () => {
         await scan();
-        expect(await ask('GET', `/v1/payments/${id}`)).toMatchObject({ status: 'success' });
+        expect(await merchant().ask('GET', `/v1/payments/${id}`)).toMatchObject({ status: 'success' });
       },
       { timeout: 10_000, interval: 50 },
     );
   }
 
   return {
-    ...{ ask, command, lock, logged, merchantId, scan, send, settle },
+    ...{ command, lock, logged, merchantId, scan, settle },
+    send: sendTokens,
     get server() {
       return server;
     },
@@ -111,9 +103,10 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await scan();
       await treasuryModule.rules(server.app).watcher.advance(signal);
     },
+    retrieve: (transferId: string) => merchant().retrieve(transferId),
     async transfer(amount: number): Promise<string> {
       const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'ethereum' };
-      return (await ask<{ id: string }>('POST', '/v1/transfers', body)).id;
+      return (await merchant().withdraw(body)).id;
     },
     async exported(): Promise<string[]> {
       const { json } = await command(
@@ -172,12 +165,11 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await app.depositKeys.refresh();
       await treasuryModule.rules(app).forwarderChecks.refresh(signal);
       return async (): Promise<number> => {
-        const call = (method: string, path: string, body?: object) =>
-          server.api(method, path, { key: made.key, ...(body && { body }) });
-        const answer = await call('POST', '/v1/payments/checkout', { amount: 10, baseCurrency: 'USD' });
-        const { id } = answer.body.data['payment'] as { id: string };
-        await call('PATCH', `/v1/payments/${id}/currency/set/USDT/ethereum`);
-        return (await call('PATCH', `/v1/payments/${id}/currency/lock`)).status;
+        const { key: ofOther } = made;
+        const { id } = await openShop(server, ofOther).create();
+        const path = `/v1/payments/${id}/currency`;
+        await server.api('PATCH', `${path}/set/USDT/ethereum`, { key: ofOther });
+        return (await server.api('PATCH', `${path}/lock`, { key: ofOther })).status;
       };
     },
     async ready(): Promise<number> {
@@ -203,12 +195,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
     },
     /** Makes a payment by the sandbox, up to its address, as test mode does. */
     async lockInTestMode(): Promise<void> {
-      const { api } = server;
-      const body = { amount: 10, baseCurrency: 'USD' };
-      const made = await api('POST', '/v1/payments/checkout', { body });
-      const path = `/v1/payments/${(made.body.data['payment'] as { id: string }).id}/currency`;
-      await api('PATCH', `${path}/set/LTC/litecoin`);
-      expect((await api('PATCH', `${path}/lock`)).status).toBe(200);
+      await openShop(server).lock({ currency: 'LTC', network: 'litecoin' });
     },
     /** A key that sweeps automatically, and has the ether for it. */
     async gasSweeper() {
@@ -242,7 +229,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
       ['by its marker', false],
       ['only by the chain, when the marker is lost', true],
     ])('is found %s', { timeout: 60_000 }, async (_, isMarkerLost) => {
-      const shop = await openShop(engine, anvil, token);
+      const shop = await openLiveShop(engine, anvil, token);
       await shop.setTreasury();
       const first = await shop.lock();
       await shop.send(first);
@@ -286,12 +273,12 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
       const third = await shop.lock();
       expect([first.address, second.address]).not.toContain(third.address);
       await shop.watch();
-      expect(await shop.ask('GET', `/v1/transfers/${sent}`)).toMatchObject({ status: 'success' });
+      expect(await shop.retrieve(sent)).toMatchObject({ status: 'success' });
       // The wallet has the other one from the lost export, and may send it at any time.
       expect(await shop.exported()).toEqual([]);
       await shop.pay(2_020_000n);
       await shop.watch();
-      expect(await shop.ask('GET', `/v1/transfers/${unsent}`)).toMatchObject({ status: 'success' });
+      expect(await shop.retrieve(unsent)).toMatchObject({ status: 'success' });
 
       // The forwarders of both epochs are watched, and swept.
       await shop.send(first);
@@ -314,7 +301,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
         timeout: 60_000,
       },
       async () => {
-        const shop = await openShop(engine, anvil, token);
+        const shop = await openLiveShop(engine, anvil, token);
         await shop.setTreasury();
         const first = await shop.lock();
         await shop.backUp();

@@ -17,6 +17,7 @@ import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type Wallet } from '../support/shop.js';
 import { signWith } from '../support/sign-psbt.js';
 import type { ShownPsbt } from '../psbt-payouts/fixture.js';
 import { backUp, restoreFrom } from './backups.js';
@@ -27,7 +28,7 @@ const place = { mode: 'live', network: 'litecoin' } as const;
 const written = (address: string, prefix: 'ltc' | 'rltc') =>
   bech32.encode(prefix, bech32.decode(address as `${string}1${string}`).words);
 
-async function openShop(engine: TestEngine, node: LitecoinNode) {
+async function openLiveShop(engine: TestEngine, node: LitecoinNode) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const database = await engine.create();
   const networksFile = join(directory, 'networks.json');
@@ -59,30 +60,23 @@ async function openShop(engine: TestEngine, node: LitecoinNode) {
   const command = async (line: string) => (await runWith(commandContext(server), line)).json;
   const scan = () => server.app.scanner.scanNow(place);
 
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, { key, ...(body && { body }) });
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-    return answer.body.data as T;
-  }
+  const merchant = () => openShop(server, key);
   let files = 0;
   return {
-    ...{ account, ask, command, scan },
+    ...{ account, command, scan },
     get server() {
       return server;
     },
     /** A new address, as the node writes it. */
     async address(): Promise<string> {
-      const { addresses } = await ask<{ addresses: { network: string; address: string }[] }>(
-        'POST',
-        '/v1/wallets',
-        { currency: 'LTC', label: 'Till' },
-      );
+      const body = { currency: 'LTC', label: 'Till' };
+      const { addresses } = await merchant().ask<Wallet>('POST', '/v1/wallets', { body });
       return written(addresses.find(({ network }) => network === 'litecoin')?.address ?? '', 'rltc');
     },
     async transfer(amount: number): Promise<string> {
       const to = written(await node.rpc<string>('getnewaddress', '', 'bech32'), 'ltc');
       const body = { amount, currency: 'LTC', walletAddress: to, walletNetwork: 'litecoin' };
-      return (await ask<{ id: string }>('POST', '/v1/transfers', body)).id;
+      return (await merchant().withdraw(body)).id;
     },
     export: (...transfers: string[]) =>
       command(
@@ -117,13 +111,13 @@ async function openShop(engine: TestEngine, node: LitecoinNode) {
 export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
   describe.skipIf(!hasLitecoind)(`a restored database on ${engine.name}, with Litecoin`, () => {
     let node: LitecoinNode;
-    let shop: Awaited<ReturnType<typeof openShop>>;
+    let shop: Awaited<ReturnType<typeof openLiveShop>>;
     beforeAll(async () => {
       node = await startLitecoin();
     });
     afterAll(() => node.stop());
     beforeEach(async () => {
-      shop = await openShop(engine, node);
+      shop = await openLiveShop(engine, node);
     });
     afterEach(() => shop.stop());
 

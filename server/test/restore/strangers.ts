@@ -9,7 +9,7 @@ import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import type { TestEngine } from '../support/engines.js';
 import { deployFactory } from '../support/forwarders.js';
-import { destination, openShop, treasury } from './evm.js';
+import { destination, openLiveShop, treasury } from './evm.js';
 
 const dust = 1n;
 const coins = 5_000_000n;
@@ -18,12 +18,12 @@ export const testStrangers = (engine: TestEngine): unknown =>
   describe(`coins that strangers send while the server is down, on ${engine.name}`, () => {
     let anvil: Anvil;
     let token: Hex;
-    let shop: Awaited<ReturnType<typeof openShop>>;
+    let shop: Awaited<ReturnType<typeof openLiveShop>>;
     beforeEach(async () => {
       anvil = await startAnvil();
       token = await anvil.deploy('SilentToken');
       await deployFactory(anvil);
-      shop = await openShop(engine, anvil, token);
+      shop = await openLiveShop(engine, anvil, token);
       await shop.setTreasury();
     });
     afterEach(async () => {
@@ -31,7 +31,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       await anvil.stop();
     });
 
-    const pay = async (address: string, amount: bigint) => {
+    const payAndMine = async (address: string, amount: bigint) => {
       await shop.send({ address, amount });
       await anvil.mine(3);
     };
@@ -56,7 +56,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
         const first = await shop.lock();
         expect(publicly.derive(0)).not.toBe(first.address);
         await shop.restart(async () => {
-          for (let index = 0; index < 4; index += 1) await pay(publicly.derive(index), coins);
+          for (let index = 0; index < 4; index += 1) await payAndMine(publicly.derive(index), coins);
         }, true);
         expect(await isSuspected()).toMatchObject({ isSuspected: false });
         expect((await shop.lock()).address).not.toBe(first.address);
@@ -69,7 +69,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       async () => {
         await shop.lock();
         const next = await nextForwarder();
-        await shop.restart(() => pay(next, dust), true);
+        await shop.restart(() => payAndMine(next, dust), true);
         expect(await isSuspected()).toEqual({ isSuspected: false });
         expect(await shop.ready()).toBe(200);
         await shop.lock();
@@ -81,7 +81,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       const next = await nextForwarder(2);
       // Blocks are timed in whole seconds: the payment must be younger than the marker.
       await new Promise((resolve) => setTimeout(resolve, 1100));
-      await shop.restart(() => pay(next, coins));
+      await shop.restart(() => payAndMine(next, coins));
       expect(await isSuspected()).toMatchObject({ isSuspected: false, warnings: [{ address: next }] });
       expect(await shop.ready()).toBe(200);
       const given = [await shop.lock(), await shop.lock(), await shop.lock()].map(({ address }) => address);
@@ -95,7 +95,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
         const lockElsewhere = await shop.neighbour();
         await shop.lock();
         const next = await nextForwarder();
-        await shop.restart(() => pay(next, coins), true);
+        await shop.restart(() => payAndMine(next, coins), true);
         expect(await isSuspected()).toMatchObject({ isSuspected: true, addresses: [{ address: next }] });
         await expect(shop.lock()).rejects.toThrow('expected 503');
         await expect(shop.lock()).rejects.toThrow('New payments get no address at the moment');
@@ -113,7 +113,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
     it('makes the server unready while nobody can buy anything', { timeout: 60_000 }, async () => {
       await shop.lock();
       const next = await nextForwarder();
-      await shop.restart(() => pay(next, coins), true);
+      await shop.restart(() => payAndMine(next, coins), true);
       expect(await shop.ready()).toBe(503);
       expect(await shop.readiness()).toContain('restored from an older backup');
       await shop.command('restore confirm --yes');
@@ -128,7 +128,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       await shop.watch();
       const [paid, other] = [await shop.transfer(1.01), await shop.transfer(2.02)];
       await shop.restart(async () => {
-        await pay(destination, 1_010_000n);
+        await payAndMine(destination, 1_010_000n);
       }, true);
       expect(await isSuspected()).toMatchObject({ isSuspected: false });
       expect(await shop.exported()).toEqual([other]);

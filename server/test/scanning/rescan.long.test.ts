@@ -3,20 +3,20 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Chain } from '../../src/core/chains/chain.js';
 import { rescan } from '../../src/core/scanning/rescan.js';
 import { engines } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const { signal } = new AbortController();
 
 describe.each(engines)('a rescan on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   /** Transfers to this address are hidden from the scanner, as those of an unknown token are. */
   let hidden: string | undefined;
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.fund({ amount: 50 });
     const chain = tron();
     const read = chain.block.bind(chain);

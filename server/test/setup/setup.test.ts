@@ -9,7 +9,7 @@ import { runCommand } from '../../src/command-line/run.js';
 import { openBrowser } from '../support/browser.js';
 import { runCommandLine } from '../support/command-line.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startReceiver, type Receiver } from '../webhooks/receiver.js';
 
@@ -24,14 +24,14 @@ interface Made {
 
 describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let receiver: Receiver;
   let made: Made;
 
   beforeAll(async () => {
     // Without PUBLIC_URL, as a newcomer has it: commands know the server's address only because it has stored it.
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     receiver = await startReceiver();
   });
   afterAll(async () => {
@@ -58,9 +58,9 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
   it('prints a link that opens the console of the new shop, once', async () => {
     const [, token = ''] = String(made.consoleUrl).split('#');
     const browser = openBrowser(server.url);
-    const open = () => browser.send('POST', '/console/api/sign-in', { body: { token } });
-    expect((await open()).body.data).toMatchObject({ merchant: { id: made.id }, role: 'owner' });
-    expect((await open()).status).toBe(404);
+    const signInWithToken = () => browser.send('POST', '/console/api/sign-in', { body: { token } });
+    expect((await signInWithToken()).body.data).toMatchObject({ merchant: { id: made.id }, role: 'owner' });
+    expect((await signInWithToken()).status).toBe(404);
     const { stdout } = await runCommandLine(server.databaseUrl, ['init', '--name', 'Unseen'], {
       CONSOLE: 'off',
     });

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openOrders, type Orders } from '../../../demo/merchant-server/orders.mjs';
 import { createShop } from '../../../demo/merchant-server/shop.mjs';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (engine) => {
@@ -35,7 +35,7 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
     await once(listener, 'listening');
     url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
     const { merchantId } = api.bootstrapped;
-    const updated = await openMerchant(api).command(
+    const updated = await openShop(api).command(
       ...['merchants', 'update', merchantId, '--webhook-url', `${url}/webhooks`, '--mode', 'test'],
     );
     ({ webhookSecret } = updated as { webhookSecret: string });
@@ -66,17 +66,10 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
   const paymentOf = (reference: string) => orders.find(reference)?.paymentId ?? '';
 
   /** Pays `share` of the amount, as a payer does with the widget and a wallet. */
-  async function pay(paymentId: string, share = 1): Promise<void> {
-    await checkout.setCurrency(paymentId, 'USDT', 'tron');
-    const { addressInformation, amount = 0 } = (await checkout.lockCurrency(paymentId)).data;
-    const transfer = { network: 'tron', currency: 'USDT', address: addressInformation?.address };
-    await sandbox('transfers', { ...transfer, amount: amount * share });
-    await sandbox('blocks', { network: 'tron', count: 2 });
-  }
-
-  async function sandbox(path: string, body: object): Promise<void> {
-    const { status, body: reply } = await api.api('POST', `/sandbox/${path}`, { body });
-    expect(status, JSON.stringify(reply)).toBe(200);
+  async function payShare(paymentId: string, share = 1): Promise<void> {
+    const payer = openShop(api);
+    const { address, amount } = await payer.choose(paymentId, {}, api.publicKey);
+    await payer.pay(address, amount * share);
   }
 
   const logged = (text: string) => lines.filter((line) => line.includes(text));
@@ -99,7 +92,7 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
 
   it('learns of a payment by webhook, and delivers once despite repeated webhooks and page loads', async () => {
     const reference = await order();
-    await pay(paymentOf(reference));
+    await payShare(paymentOf(reference));
     // No page was loaded, so it was the webhook.
     await toHaveLogged(isPaid(reference));
     const [received = ''] = logged('payment.success').slice(-1);
@@ -115,7 +108,7 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
   it('delivers once when page loads and the webhook arrive at the same time', async () => {
     const reference = await order();
     const pages: Promise<string>[] = [];
-    const paying = pay(paymentOf(reference)).finally(() => clearInterval(timer));
+    const paying = payShare(paymentOf(reference)).finally(() => clearInterval(timer));
     const timer = setInterval(() => pages.push(page(reference)), 5);
     await paying;
     pages.push(page(reference), page(reference));
@@ -126,7 +119,7 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
 
   it('does not deliver an underpaid order', async () => {
     const reference = await order();
-    await pay(paymentOf(reference), 0.5);
+    await payShare(paymentOf(reference), 0.5);
     await toHaveLogged('payment.partial');
     expect(await page(reference)).toContain('<crypto-checkout');
     expect(orders.find(reference)?.paidBy).toBeNull();
@@ -134,7 +127,7 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
 
   it('gives back what was paid too much, once, by a link on the page of the order', async () => {
     const reference = await order();
-    await pay(paymentOf(reference), 1.5);
+    await payShare(paymentOf(reference), 1.5);
     await toHaveLogged(`${reference} was overpaid: `);
     await Promise.all([page(reference), page(reference)]);
     const { data } = await client.refunds.list({ query: { paymentId: paymentOf(reference) } });
@@ -150,30 +143,30 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
     const reference = await order(1);
     await checkout.cancel(paymentOf(reference));
     const second = await createSecondPayment(reference, '24.50');
-    await pay(second);
+    await payShare(second);
     await toHaveLogged(`${isPaid(reference)} ${second}: deliver it`);
   });
 
   it('logs that an order was paid twice', async () => {
     const reference = await order(1);
     const second = await createSecondPayment(reference, '24.50');
-    await pay(paymentOf(reference));
+    await payShare(paymentOf(reference));
     await toHaveLogged(isPaid(reference));
-    await pay(second);
+    await payShare(second);
     await toHaveLogged(`${reference} is paid again by ${second}: refund it`);
     expect(orders.find(reference)?.paidBy).toBe(paymentOf(reference));
   });
 
   it('is not fooled by a page that sends a lower price', async () => {
     const reference = await order(9);
-    await pay(await createSecondPayment(reference, '1'));
+    await payShare(await createSecondPayment(reference, '1'));
     await toHaveLogged(`${reference} stays open. The price is 1 USD, not 220.5 USD.`);
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
   it('rejects a forged webhook and an old one', async () => {
     const reference = await order();
-    const send = (secret: string, time: Date) => {
+    const postWebhook = (secret: string, time: Date) => {
       const body = JSON.stringify({ type: 'payment.success', data: { id: paymentOf(reference) } });
       return fetch(`${url}/webhooks`, {
         method: 'POST',
@@ -186,8 +179,10 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
       });
     };
     const anHourAgo = new Date(Date.now() - 3_600_000);
-    expect((await send(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, new Date())).status).toBe(400);
-    expect((await send(webhookSecret, anHourAgo)).status).toBe(400);
+    expect((await postWebhook(`whsec_${Buffer.alloc(32, 7).toString('base64')}`, new Date())).status).toBe(
+      400,
+    );
+    expect((await postWebhook(webhookSecret, anHourAgo)).status).toBe(400);
     expect((await fetch(`${url}/webhooks`, { method: 'POST' })).status).toBe(400);
     expect(orders.find(reference)?.paidBy).toBeNull();
   });

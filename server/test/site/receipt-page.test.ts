@@ -3,7 +3,7 @@ import type { Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languages, pickLocale, type PageTexts } from '../../src/core/site/page-texts.js';
 import { engines } from '../support/engines.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
+import { externalAddresses, openShop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -19,26 +19,25 @@ describe.each(engines)('a receipt, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  async function open(id: string, language = 'en') {
+  async function openReceipt(id: string, language = 'en') {
     const reply = await fetch(`${server.url}/receipt/${id}`, { headers: { 'Accept-Language': language } });
     return { status: reply.status, headers: reply.headers, page: await reply.text() };
   }
-  const stateOf = async (id: string) => /class="state">([^<]*)</.exec((await open(id)).page)?.[1];
+  const stateOf = async (id: string) => /class="state">([^<]*)</.exec((await openReceipt(id)).page)?.[1];
   const mine = (count: number) => records.sandbox('blocks', { network: 'tron', count });
-  async function send({ addressInformation }: Payment, amount: number, currency = 'USDT') {
-    const { address = '' } = addressInformation ?? {};
-    await records.sandbox('transfers', { network: 'tron', currency, address, amount });
+  async function sendTo({ addressInformation }: Payment, amount: number, currency = 'USDT') {
+    await openShop(server).send(addressInformation?.address ?? '', amount, { currency });
   }
 
   it('is where the payment says, and has the shop, the order, the sums and each transfer', async () => {
     const payment = await records.lockedPayment();
     const { id, amount = 0, txRef = '', receiptUrl } = payment;
     expect(receiptUrl).toBe(`${server.url}/receipt/${id}`);
-    await send(payment, amount);
+    await sendTo(payment, amount);
     await mine(3);
     const { receipts } = (await records.merchant.transactions.verify({ params: { transaction_id: id } }))
       .data;
-    const { status, page } = await open(id);
+    const { status, page } = await openReceipt(id);
     expect(status).toBe(200);
     for (const part of [
       txRef,
@@ -60,10 +59,10 @@ describe.each(engines)('a receipt, on $name', (engine) => {
 
   it('keeps the time of the payment when a refund is paid', async () => {
     const payment = await records.lockedPayment();
-    await send(payment, (payment.amount ?? 0) + 5);
+    await sendTo(payment, (payment.amount ?? 0) + 5);
     await mine(3);
     const paidAt = async () =>
-      /Paid at<\/dt>\s*<dd><time datetime="([^"]+)"/.exec((await open(payment.id)).page)?.[1];
+      /Paid at<\/dt>\s*<dd><time datetime="([^"]+)"/.exec((await openReceipt(payment.id)).page)?.[1];
     const before = await paidAt();
     expect(before).toMatch(/Z$/);
     const { data: refund } = await records.merchant.refunds.create({
@@ -80,7 +79,7 @@ describe.each(engines)('a receipt, on $name', (engine) => {
         { timeout: 20_000 },
       )
       .toBe('paid');
-    expect((await open(payment.id)).page).toContain('sent back');
+    expect((await openReceipt(payment.id)).page).toContain('sent back');
     expect(await paidAt()).toBe(before);
   });
 
@@ -88,30 +87,30 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     const payment = await records.lockedPayment();
     const { id, amount = 0 } = payment;
     expect(await stateOf(id)).toBe('Waiting for payment');
-    expect((await open(id)).page).toContain('Nothing has arrived.');
-    await send(payment, 1);
+    expect((await openReceipt(id)).page).toContain('Nothing has arrived.');
+    await sendTo(payment, 1);
     await mine(3);
     expect(await stateOf(id)).toBe('Partly paid');
-    await send(payment, amount - 1);
+    await sendTo(payment, amount - 1);
     expect(await stateOf(id)).toBe('Seen, not confirmed yet');
-    expect((await open(id)).page).toMatch(/counted · 0 of 2 confirmations/);
+    expect((await openReceipt(id)).page).toMatch(/counted · 0 of 2 confirmations/);
     await mine(3);
     expect(await stateOf(id)).toBe('Paid');
     await records.sandbox('reorgs', { network: 'tron', depth: 3 });
     expect(await stateOf(id)).toBe('Reversed: the network removed a transfer');
-    expect((await open(id)).page).toContain('no longer on the network');
+    expect((await openReceipt(id)).page).toContain('no longer on the network');
 
     const [over, wrong, unlocked] = [
       await records.lockedPayment(),
       await records.lockedPayment(),
       await records.payment(),
     ];
-    await send(over, (over.amount ?? 0) + 1);
-    await send(wrong, 2, 'TRX');
+    await sendTo(over, (over.amount ?? 0) + 1);
+    await sendTo(wrong, 2, 'TRX');
     await mine(25);
     expect(await stateOf(over.id)).toBe('Paid, and more than was due');
-    expect((await open(wrong.id)).page).toMatch(/2\.00 TRX[\s\S]*not counted · confirmed/);
-    const choosing = await open(unlocked);
+    expect((await openReceipt(wrong.id)).page).toMatch(/2\.00 TRX[\s\S]*not counted · confirmed/);
+    const choosing = await openReceipt(unlocked);
     expect(choosing.page).toContain('Waiting for payment');
     expect(choosing.page).not.toContain('Rate');
     await records.merchant.payments.cancel({ params: { payment_id: unlocked } });
@@ -126,12 +125,12 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     const params = { payment_id: data.payment.id };
     await records.merchant.payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
     const { data: locked } = await records.merchant.payments.lockCurrency({ params });
-    await send(locked, locked.amount ?? 0);
+    await sendTo(locked, locked.amount ?? 0);
     await mine(3);
     const { data: whole } = await records.merchant.transactions.verify({
       params: { transaction_id: locked.id },
     });
-    const { page } = await open(locked.id);
+    const { page } = await openReceipt(locked.id);
     expect(whole.addressSentFrom).toHaveLength(1);
     for (const sender of whole.addressSentFrom) expect(page).not.toContain(sender);
     // The shortened name and email that a public key reads are not there either.
@@ -139,7 +138,7 @@ describe.each(engines)('a receipt, on $name', (engine) => {
   });
 
   it('runs only the script of its times and its button, and is not cached, framed, indexed or named to an explorer', async () => {
-    const { headers, page } = await open(await records.payment());
+    const { headers, page } = await openReceipt(await records.payment());
     expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/receipt/page.js" defer>']);
     expect(page).not.toMatch(/ style=| on\w+=/);
     const script = await fetch(`${server.url}/receipt/page.js`);
@@ -179,14 +178,14 @@ describe.each(engines)('a receipt, on $name', (engine) => {
       .where('wallet_id', '=', wallet.id)
       .executeTakeFirstOrThrow();
     for (const unknown of [id, '01J9ZQ4W3V8K2M6N7P5R0S1T2X', '<script>']) {
-      const { status, page } = await open(encodeURIComponent(unknown), 'es');
+      const { status, page } = await openReceipt(encodeURIComponent(unknown), 'es');
       expect(status).toBe(404);
       expect(page).toContain('Pago no encontrado');
     }
   });
 
   it('speaks the reader’s language, and keeps amounts and hashes in order', async () => {
-    const { page } = await open((await records.lockedPayment()).id, 'ar-EG');
+    const { page } = await openReceipt((await records.lockedPayment()).id, 'ar-EG');
     expect(page).toContain('<html lang="ar-EG" dir="rtl">');
     expect(page).toContain('في انتظار الدفع');
     expect(page).toMatch(/<bdi dir="ltr">5,000\.00 NGN<\/bdi>/);

@@ -11,6 +11,7 @@ import { hostedPages, type HostedPayment } from '../../src/core/site/hosted-page
 import { widgetFiles } from '../../src/core/site/widget-files.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const servers: Server[] = [];
 afterAll(() => servers.forEach((server) => server.close()));
@@ -233,11 +234,9 @@ describe('the offer before a payment', () => {
     const offerOf = (name: string) => fetch(`${server.url}/checkout-offer/${name}`);
     const reply = await offerOf(`${server.publicKey}.json`);
     const offer = (await reply.json()) as { coins: string[]; minutes: number };
-    const body = { amount: '20', baseCurrency: 'USD' };
-    const created = await server.api('POST', '/v1/payments/checkout', { key: server.publicKey, body });
-    const { payment } = created.body.data as { payment: { currencyOptions: { currency: string }[] } };
+    const { currencyOptions = [] } = await openShop(server).create({ amount: '20', key: server.publicKey });
     expect(offer).toEqual({
-      coins: [...new Set(payment.currencyOptions.map(({ currency }) => currency))],
+      coins: [...new Set(currencyOptions.map(({ currency }) => currency))],
       minutes: 30,
     });
     expect(offer.coins).toHaveLength(8);

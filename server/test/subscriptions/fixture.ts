@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Payment } from 'crypto-checkout/contract';
 import { expect } from 'vitest';
 import type { TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 export const plan = {
   frequency: 'monthly',
@@ -70,11 +71,8 @@ export async function startListener(server: TestServer) {
 
 /** @param key a secret test key; by default the first account's */
 export function createFixture(server: TestServer, key = server.secretKey) {
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, { key, ...(body && { body }) });
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    return answer.body.data as T;
-  }
+  const shop = openShop(server, key);
+  const ask = <T>(method: string, path: string, body?: object) => shop.ask<T>(method, path, body && { body });
 
   async function all<T>(path: string): Promise<T[]> {
     const rows: T[] = [];
@@ -132,34 +130,18 @@ export function createFixture(server: TestServer, key = server.secretKey) {
       const seconds = Math.ceil((time - Date.parse(now)) / 1000);
       if (seconds > 0) await fixture.advance(seconds);
     },
-    mine: (count: number) => ask('POST', '/sandbox/blocks', { network: 'tron', count }),
-    async lock(id: string) {
-      await ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, {});
-      return ask<Payment>('PATCH', `/v1/payments/${id}/currency/lock`, {});
-    },
+    mine: shop.mine,
+    lock: (id: string) => shop.choose(id),
+    send: shop.send,
     /** Pays a payment in USDT on Tron, until it succeeds. */
     async pay(id: string) {
-      const { amount, addressInformation } = await fixture.lock(id);
-      await ask('POST', '/sandbox/transfers', {
-        network: 'tron',
-        currency: 'USDT',
-        address: addressInformation?.address,
-        amount,
-      });
-      await fixture.mine(2);
+      const { address, amount } = await shop.choose(id);
+      await shop.pay(address, amount);
       expect((await ask<Payment>('GET', `/v1/payments/${id}`)).status).toBe('success');
     },
     cancel: (id: string) => ask('PATCH', `/v1/payments/${id}/cancel`, {}),
     /** The events about a subscriber, oldest first. */
-    async events(subscriberId: string): Promise<WebhookEvent[]> {
-      const rows = await server.database.reader
-        .selectFrom('outbox')
-        .select(['type', 'data'])
-        .where('subject_id', '=', subscriberId)
-        .orderBy('sequence')
-        .execute();
-      return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as WebhookEvent['data'] }));
-    },
+    events: (subscriberId: string): Promise<WebhookEvent[]> => shop.eventsOf(subscriberId),
   };
   return fixture;
 }

@@ -7,6 +7,7 @@ import type { RateSource } from '../../src/core/money/rates.js';
 import { createCharges } from '../../src/core/subscriptions/charges.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
 import { clockAt } from '../support/clock.js';
 
@@ -75,16 +76,9 @@ export const testBilling = (engine: TestEngine): unknown =>
       );
       const paid = async () => (await fixture.subscriber(id)).noOfTimesPayed;
       const payment = await fixture.newest(id);
-      const { amount, addressInformation } = await fixture.lock(payment.id);
+      const { address, amount } = await fixture.lock(payment.id);
       expect(await paid()).toBe(0);
-      const send = () =>
-        fixture.ask('POST', '/sandbox/transfers', {
-          network: 'tron',
-          currency: 'USDT',
-          address: addressInformation?.address,
-          amount,
-        });
-      await send();
+      await fixture.send(address, amount);
       await fixture.mine(1);
       expect(await paid()).toBe(0);
       await fixture.mine(1);
@@ -93,7 +87,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await paid()).toBe(1);
       await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 5, keep: false });
       expect(await paid()).toBe(0);
-      await send();
+      await fixture.send(address, amount);
       await fixture.mine(2);
       expect(await paid()).toBe(1);
     });
@@ -145,12 +139,7 @@ export const testBilling = (engine: TestEngine): unknown =>
         type: 'subscription.ended',
         data: { id, reason: 'unpaid' },
       });
-      await fixture.ask('POST', '/sandbox/transfers', {
-        network: 'tron',
-        currency: 'USDT',
-        address: third.addressInformation?.address,
-        amount: third.amount,
-      });
+      await fixture.send(third.address, third.amount);
       await fixture.mine(2);
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
       await fixture.advance(30 * day);
@@ -300,10 +289,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await payments()).toBe(count);
       expect(await types(id)).toEqual(published);
       // The payment's reference is not the only thing that prevents it.
-      const { payment } = await fixture.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-        amount: 10,
-        baseCurrency: 'USD',
-      });
+      const payment = await openShop(server).create();
       await expect(
         server.database.write((transaction) =>
           transaction

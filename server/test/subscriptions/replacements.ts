@@ -7,6 +7,7 @@ import { newId } from '../../src/core/shared/ids.js';
 import { clockAt } from '../support/clock.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop, type Order } from '../support/shop.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
 import { plainData } from '../support/plain-data.js';
 
@@ -42,14 +43,8 @@ export const testReplacements = (engine: TestEngine): unknown =>
     }
 
     /** Creates a payment as the widget does, at the plan's price, and returns its id. */
-    async function create(txRef: string, changes: object = {}, key = server.publicKey): Promise<string> {
-      const answer = await server.api('POST', '/v1/payments/checkout', {
-        key,
-        body: { amount: 10, baseCurrency: 'USD', txRef, ...changes },
-      });
-      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-      return (answer.body.data as unknown as { payment: { id: string } }).payment.id;
-    }
+    const replace = async (txRef: string, changes: Order = {}, key = server.publicKey) =>
+      (await openShop(server).create({ key, txRef, ...changes })).id;
 
     /** Cancels the payment of the newest cycle as its payer does. */
     async function cancelNewest(id: string): Promise<void> {
@@ -96,7 +91,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     it('is paid once its replacement is', async () => {
       const id = await join();
       await cancelNewest(id);
-      const replacement = await create(`sub_${id}_0:2`);
+      const replacement = await replace(`sub_${id}_0:2`);
       expect(await timesPaid(id)).toBe(0);
       await fixture.pay(replacement);
       expect(await timesPaid(id)).toBe(1);
@@ -105,16 +100,16 @@ export const testReplacements = (engine: TestEngine): unknown =>
 
     it('is paid by the replacement of an expired replacement', async () => {
       const id = await join();
-      await create(`sub_${id}_0:2`);
+      await replace(`sub_${id}_0:2`);
       await fixture.advance(2 * day);
       expect((await fixture.newest(id)).status).toBe('error');
-      await fixture.pay(await create(`sub_${id}_0:3`));
+      await fixture.pay(await replace(`sub_${id}_0:3`));
       expect(await timesPaid(id)).toBe(1);
     });
 
     it('is paid by a replacement even if its own was not cancelled', async () => {
       const id = await join({ numberOfTimesToCharge: 1 });
-      const replacement = await create(`sub_${id}_0:2`);
+      const replacement = await replace(`sub_${id}_0:2`);
       await fixture.pay(replacement);
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
       expect((await endings(id)).at(-1)?.data).toMatchObject({ reason: 'completed', noOfTimesPayed: 1 });
@@ -127,7 +122,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       const id = await join();
       for (let cycle = 0; cycle < 4; cycle += 1) {
         await cancelNewest(id);
-        await fixture.pay(await create(`sub_${id}_${cycle}:2`));
+        await fixture.pay(await replace(`sub_${id}_${cycle}:2`));
         expect(await fixture.subscriber(id)).toMatchObject({ isActive: true, noOfTimesPayed: cycle + 1 });
         await fixture.advance(7 * day);
       }
@@ -139,7 +134,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       for (let unpaid = 0; unpaid < 2; unpaid += 1) await fixture.advance(7 * day);
       await cancelNewest(id);
       expect((await fixture.subscriber(id)).isActive).toBe(true);
-      await fixture.pay(await create(`sub_${id}_2:2`));
+      await fixture.pay(await replace(`sub_${id}_2:2`));
       await fixture.advance(7 * day);
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: true, noOfTimesPayed: 1 });
       expect(await fixture.cycles(id)).toEqual([0, 1, 2, 3]);
@@ -168,7 +163,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       const id = await join({ numberOfTimesToCharge: 1 });
       await cancelNewest(id);
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 0 });
-      await fixture.pay(await create(`sub_${id}_0:2`));
+      await fixture.pay(await replace(`sub_${id}_0:2`));
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
       expect(await endings(id)).toHaveLength(1);
     });
@@ -176,12 +171,12 @@ export const testReplacements = (engine: TestEngine): unknown =>
     it('is unpaid again if the transfer of its replacement leaves the chain, and can then be replaced again', async () => {
       const id = await join();
       await cancelNewest(id);
-      const replacement = await create(`sub_${id}_0:2`);
+      const replacement = await replace(`sub_${id}_0:2`);
       await fixture.pay(replacement);
       await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 2, keep: false });
       expect(await timesPaid(id)).toBe(0);
       expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'unpaid' }]);
-      const next = await create(`sub_${id}_0:3`);
+      const next = await replace(`sub_${id}_0:3`);
       await fixture.pay(next);
       expect(await timesPaid(id)).toBe(1);
       expect(await cycles(id)).toEqual([{ payment_id: next, outcome: 'paid' }]);
@@ -190,7 +185,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     it('is paid by its own payment if that succeeds after a replacement was lost', async () => {
       const id = await join();
       const own = (await fixture.newest(id)).id;
-      await fixture.pay(await create(`sub_${id}_0:2`));
+      await fixture.pay(await replace(`sub_${id}_0:2`));
       await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 2, keep: false });
       await fixture.pay(own);
       expect(await timesPaid(id)).toBe(1);
@@ -202,7 +197,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       const own = (await fixture.newest(id)).id;
       await fixture.pay(own);
       await fixture.mine(5);
-      await fixture.pay(await create(`sub_${id}_0:2`));
+      await fixture.pay(await replace(`sub_${id}_0:2`));
       expect(await timesPaid(id)).toBe(1);
       await fixture.ask('POST', '/sandbox/reorgs', { network: 'tron', depth: 2, keep: false });
       expect(await timesPaid(id)).toBe(1);
@@ -211,7 +206,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
 
     it('is not paid twice by its own payment after a replacement', async () => {
       const id = await join();
-      const replacement = await create(`sub_${id}_0:2`);
+      const replacement = await replace(`sub_${id}_0:2`);
       await fixture.pay(replacement);
       await fixture.pay((await fixture.newest(id)).id);
       expect(await timesPaid(id)).toBe(1);
@@ -221,7 +216,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     it('is not paid twice by payments that succeed at once', async () => {
       const id = await join();
       const own = (await fixture.newest(id)).id;
-      const others = await Promise.all([2, 3, 4].map((attempt) => create(`sub_${id}_0:${attempt}`)));
+      const others = await Promise.all([2, 3, 4].map((attempt) => replace(`sub_${id}_0:${attempt}`)));
       await succeed([own, ...others]);
       expect(await timesPaid(id)).toBe(1);
       expect((await cycles(id)).map(({ outcome }) => outcome)).toEqual(['paid']);
@@ -239,7 +234,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     ])('is not replaced by a payment with %s', async (_, suffix, changes) => {
       const id = await join();
       const before = await cycles(id);
-      await fixture.pay(await create(`sub_${id}_0${suffix}`, changes));
+      await fixture.pay(await replace(`sub_${id}_0${suffix}`, changes));
       expect(await timesPaid(id)).toBe(0);
       expect(await cycles(id)).toEqual(before);
     });
@@ -253,7 +248,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     ])('is not replaced by a payment for %s', async (_, reference) => {
       const id = await join();
       const before = await cycles(id);
-      await fixture.pay(await create(reference(id)));
+      await fixture.pay(await replace(reference(id)));
       expect(await timesPaid(id)).toBe(0);
       expect(await cycles(id)).toEqual(before);
     });
@@ -262,7 +257,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       const id = await join({ currencies: ['BTC'] });
       await cancelNewest(id);
       for (const reference of [`sub_${id}_0:2`, `sub_${id}_0:3`]) {
-        const replacement = await create(reference);
+        const replacement = await replace(reference);
         const path = `/v1/payments/checkout/${replacement}`;
         const shown = await server.api('GET', path, { key: server.publicKey });
         expect(shown.body.data['currencies']).toEqual(['BTC']);
@@ -276,7 +271,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       const id = await join();
       const before = await cycles(id);
       const stranger = await server.foreignKey('secret', 'test');
-      await createFixture(server, stranger).pay(await create(`sub_${id}_0:2`, {}, stranger));
+      await createFixture(server, stranger).pay(await replace(`sub_${id}_0:2`, {}, stranger));
       expect(await timesPaid(id)).toBe(0);
       expect(await cycles(id)).toEqual(before);
     });
@@ -284,7 +279,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     it('is not replaced by a payment in another mode', async () => {
       const id = await join();
       const before = await cycles(id);
-      const replacement = await create(`sub_${id}_0:2`);
+      const replacement = await replace(`sub_${id}_0:2`);
       await succeed([replacement], { mode: 'live' });
       expect(await cycles(id)).toEqual(before);
       await succeed([replacement]);

@@ -1,6 +1,11 @@
 /** A browser on the claim page: it keeps the cookies that it is given, and sends them back. */
 import type { Answer } from './call.js';
 import type { TestServer } from './server.js';
+import type { RefundRecord } from './shop.js';
+
+/** The secret of a refund's link. Only the reply that makes the link has it. */
+export const claimTokenOf = ({ claimUrl = '' }: Pick<RefundRecord, 'claimUrl'>) =>
+  new URL(claimUrl).hash.slice(1);
 
 export function openClaimBrowser(server: Pick<TestServer, 'api'>) {
   const cookies = new Map<string, string>();

@@ -17,6 +17,7 @@ import { expect } from 'vitest';
 import type { Family } from '../../src/core/chains/networks.js';
 import type { TestEngine } from './engines.js';
 import { startServer, type TestServer } from './server.js';
+import { openShop } from './shop.js';
 import { expectBooksInOrder } from './violations.js';
 
 const account = (path: string, versions = { public: 0x0488b21e, private: 0x0488ade4 }) =>
@@ -93,35 +94,22 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
   const scan = (network: string) => app.scanner.scanNow({ mode: 'test', network });
   for (const network of Object.keys(networks)) await scan(network);
 
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const answer = await server.api(method, path, body ? { body } : {});
-    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-    return answer.body.data as T;
-  }
-  const read = (id: string) => ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
-
-  async function create(): Promise<string> {
-    const body = { amount: 10, baseCurrency: 'USD' };
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', body);
-    return payment.id;
-  }
+  const shop = openShop(server);
+  const read = (id: string) => shop.ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
 
   return {
     ...server,
     merchantId,
     time,
     scan,
-    ask,
+    ask: shop.ask,
     read,
-    create,
+    create: async () => (await shop.create()).id,
 
     /** A locked payment of 10 dollars. */
     async lock(currency: string, network: string): Promise<LockedPayment> {
-      const id = await create();
-      await ask('PATCH', `/v1/payments/${id}/currency/set/${currency}/${network}`);
-      const locked = await ask<PaymentRecord>('PATCH', `/v1/payments/${id}/currency/lock`);
-      const address = locked.addressInformation?.address ?? '';
-      return { id, address, amount: unitsOf(locked.amount ?? 0, currency) };
+      const { id, address, amount } = await shop.lock({ currency, network });
+      return { id, address, amount: unitsOf(amount, currency) };
     },
 
     /**
@@ -129,7 +117,7 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
      * @param mine adds a block, which shows the server that the chain has passed them too
      */
     async expire(mine: () => Promise<unknown>): Promise<void> {
-      await ask('POST', '/sandbox/clock', { advanceSeconds: 31 * 60 });
+      await shop.advance(31 * 60);
       // Blocks are timed in whole seconds.
       await delay(2000 - (Date.now() % 1000));
       await mine();
@@ -139,12 +127,7 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
 
     async look({ id }: Pick<LockedPayment, 'id'>): Promise<Outcome> {
       const { state = '', currency = '', amountReceived = 0, receipts, transactionTimeLog } = await read(id);
-      const events = await database.reader
-        .selectFrom('outbox')
-        .select('type')
-        .where('subject_id', '=', id)
-        .orderBy('sequence')
-        .execute();
+      const events = await shop.eventsOf(id);
       return {
         state,
         received: unitsOf(amountReceived, currency),

@@ -81,9 +81,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
     }
     async function createTransfer(amount = nextAmount(), currency = 'USDT'): Promise<string> {
       const body = { amount, currency, walletAddress: destination, walletNetwork: network };
-      const { status, body: made } = await fixture.merchant.transfer(body);
-      expect(status, JSON.stringify(made)).toBe(200);
-      return (made.data as { id: string }).id;
+      return (await fixture.merchant.withdraw(body)).id;
     }
     const nextAmount = () => (100 + (cents += 1)) / 100;
     const unitsOf = (amount: number) => BigInt(Math.round(amount * 100)) * 10_000n;
@@ -110,15 +108,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       fixture.command<{ action: string; actor: string; subjectId: string; after: Record<string, unknown> }[]>(
         `audit list --merchant ${fixture.merchantId}`,
       );
-    const told = async (id: string) =>
-      (
-        await fixture.server.database.reader
-          .selectFrom('outbox')
-          .select('type')
-          .where('subject_id', '=', id)
-          .orderBy('created_at')
-          .execute()
-      ).map(({ type }) => type);
+    const told = async (id: string) => (await fixture.merchant.eventsOf(id)).map(({ type }) => type);
 
     /** Creates a transfer, exports it, and hands it to the wallet of a treasury. */
     async function handed(from: string = treasury, amount = nextAmount()) {

@@ -5,7 +5,7 @@ import type { TestEngine } from '../support/engines.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { factory, transact } from '../support/forwarders.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
@@ -40,26 +40,24 @@ const testLargeTransfer = (engine: TestEngine): unknown =>
         );
         for (const { to, data } of transactions) await transact(anvil, to, data);
         await fixture.watch();
-        const create = async (amount: number) => {
-          const { body } = await fixture.merchant.transfer({
-            ...{ amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
-          });
-          return (body.data as { id: string }).id;
+        const withdraw = async (amount: number) => {
+          const to = { walletAddress: destination, walletNetwork: 'evm-dev' };
+          return (await fixture.merchant.withdraw({ amount, ...to })).id;
         };
         const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
-        const pay = async (amount: number) => {
+        const payByHand = async (amount: number) => {
           const units = BigInt(amount * 1e6);
           const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${units.toString(16).padStart(64, '0')}`;
           await transact(anvil, fixture.token, data, treasury);
         };
         second.change = withoutLogs;
-        const small = await create(1);
-        await pay(1);
+        const small = await withdraw(1);
+        await payByHand(1);
         await fixture.watch();
         expect(await status(small)).toBe('success');
         // With the earlier payments of the treasury, a part is as much as the whole.
-        const rest = [await create(0.9), await create(0.8), await create(3)];
-        for (const amount of [0.9, 0.8, 3]) await pay(amount);
+        const rest = [await withdraw(0.9), await withdraw(0.8), await withdraw(3)];
+        for (const amount of [0.9, 0.8, 3]) await payByHand(amount);
         await fixture.watch();
         expect(await Promise.all(rest.map(status))).toEqual(['pending', 'pending', 'pending']);
         second.change = undefined;
@@ -110,11 +108,8 @@ const testTransfers = (engine: TestEngine): unknown =>
 
     const status = async (id: string) => (await fixture.merchant.retrieve(id)).status;
     async function createTransfer(amount: number, currency = 'USDT', to = destination): Promise<string> {
-      const { body } = await fixture.merchant.transfer({
-        ...{ amount, currency, walletAddress: to, walletNetwork: 'evm-dev' },
-      });
-      expect(body, JSON.stringify(body)).toMatchObject({ status: 'success' });
-      return (body.data as { id: string }).id;
+      const body = { amount, currency, walletAddress: to, walletNetwork: 'evm-dev' };
+      return (await fixture.merchant.withdraw(body)).id;
     }
     async function payOut(
       amount: bigint,
@@ -286,10 +281,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const { key } = await fixture.command<{ key: string }>(
         `keys create --merchant ${otherId} --kind secret --mode test`,
       );
-      const other = openMerchant({
-        ...fixture.server,
-        api: (method, path, options) => fixture.server.api(method, path, { key, ...options }),
-      });
+      const other = openShop(fixture.server, key);
       const { depositKeys } = fixture.server.app;
       const rules = treasuryModule.rules(fixture.server.app);
       await fixture.server.database.write((transaction) =>
@@ -301,10 +293,11 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.sendTo(address as `0x${string}`, 'USDT', 50_000_000n);
       await fixture.watch();
       const first = await createTransfer(1.09);
-      const { body } = await other.transfer({
-        ...{ amount: 1.09, currency: 'USDT', walletAddress: destination, walletNetwork: 'evm-dev' },
+      const { id: second } = await other.withdraw({
+        amount: 1.09,
+        walletAddress: destination,
+        walletNetwork: 'evm-dev',
       });
-      const second = (body.data as { id: string }).id;
       const both = async () => [await status(first), (await other.retrieve(second)).status];
       await payOut(1_090_000n);
       await fixture.watch();

@@ -8,7 +8,7 @@ import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { deployFactory } from '../support/forwarders.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 import { expectBooksInOrder } from '../support/violations.js';
@@ -22,7 +22,7 @@ export interface TreasuryFixture {
   /** A token that returns nothing, as USDT does. */
   readonly token: Hex;
   readonly server: TestServer;
-  readonly merchant: MerchantFixture;
+  readonly merchant: Shop;
   readonly merchantId: string;
   readonly networksFile: string;
   setTreasury(to?: string): Promise<void>;
@@ -70,7 +70,7 @@ export async function openTreasury(
     }),
   );
   const server = await startServer({ engine, env: { NETWORKS_FILE: networksFile, ...given.env } });
-  const merchant = openMerchant(server);
+  const merchant = openShop(server);
   const [first] = await server.app.merchants.list(server.database.reader);
   const merchantId = first?.id ?? '';
   const scan = () => server.app.scanner.scanNow({ mode: 'test', network: 'evm-dev' });

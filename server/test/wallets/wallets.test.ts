@@ -4,19 +4,17 @@ import { createMerchantClient, type MerchantClient } from 'crypto-checkout/clien
 import type { Payment } from 'crypto-checkout/contract';
 import { enginesOfTurn } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop, type Wallet } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-type Wallet = Awaited<ReturnType<MerchantClient['wallets']['create']>>['data'];
 
 describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   let server: TestServer;
-  let shop: MerchantFixture;
+  let shop: Shop;
   let merchant: MerchantClient;
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    shop = openMerchant(server);
+    shop = openShop(server);
     // Nothing listens there. The tests read the events in the outbox.
     const { merchantId } = server.bootstrapped;
     const endpoints = server.app.endpoints;
@@ -31,7 +29,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     await server.stop();
   });
 
-  const create = async (currency = 'USDT', label = ''): Promise<Wallet> =>
+  const createWallet = async (currency = 'USDT', label = ''): Promise<Wallet> =>
     (await merchant.wallets.create({ body: { currency, label } })).data;
   const addressOf = (wallet: Wallet, network = 'tron') =>
     wallet.addresses.find((address) => address.network === network)?.address ?? '';
@@ -67,7 +65,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     it('has an address on every active network of its currency, and its code in upper case', async () => {
       const { data: currencies } = await merchant.currencies.list();
       for (const code of ['USDT', 'eth', 'Btc']) {
-        const wallet = await create(code, 'Donations');
+        const wallet = await createWallet(code, 'Donations');
         const networks = currencies
           .find((currency) => currency.code === code.toUpperCase())
           ?.networks.map((network) => network.code);
@@ -80,7 +78,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     it('never shares an address with another wallet or a payment, even if they are created at once', async () => {
       const made = await Promise.all(
         Array.from({ length: 20 }, async (_, index) => {
-          if (index % 2 === 0) return (await create()).addresses.map(({ address }) => address);
+          if (index % 2 === 0) return (await createWallet()).addresses.map(({ address }) => address);
           const { data } = await merchant.payments.create({ body: { amount: 5, baseCurrency: 'USD' } });
           const params = { payment_id: data.payment.id };
           await merchant.payments.setCurrency({
@@ -138,7 +136,8 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     it('is listed newest first, by currency and label, in pages', async () => {
       const label = 'Listed';
       const made = [];
-      for (let count = 0; count < 5; count += 1) made.push(await create(count % 2 ? 'BTC' : 'TRX', label));
+      for (let count = 0; count < 5; count += 1)
+        made.push(await createWallet(count % 2 ? 'BTC' : 'TRX', label));
       const ids = (wallets: readonly Wallet[]) => wallets.map(({ id }) => id);
       const { data: all } = await merchant.wallets.list({ query: { label } });
       expect(new Set(ids(all))).toEqual(new Set(ids(made)));
@@ -158,7 +157,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     });
 
     it('is removed once, and is then like one that never existed', async () => {
-      const wallet = await create('USDT', 'Removed');
+      const wallet = await createWallet('USDT', 'Removed');
       const path = `/v1/wallets/${wallet.id}`;
       const other = { key: await server.foreignKey('secret', 'test') };
       expect((await server.api('DELETE', path, other)).status).toBe(404);
@@ -177,7 +176,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   describe('A wallet that receives deposits', () => {
     it('has a transaction for each deposit, seen at once and credited when it is confirmed', async () => {
       const before = await available('USDT');
-      const wallet = await create('USDT', 'Donations');
+      const wallet = await createWallet('USDT', 'Donations');
       const address = addressOf(wallet);
       await shop.send(address, 5);
       const seen = await onlyDeposit(wallet);
@@ -238,8 +237,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       });
 
       await shop.send(address, 7);
-      await shop.send(address, 7);
-      await shop.mine(2);
+      await shop.pay(address, 7);
       expect((await deposits(wallet)).map(({ amount, status }) => [amount, status])).toEqual([
         [7, 'success'],
         [7, 'success'],
@@ -249,7 +247,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     });
 
     it('notifies the merchant of each deposit when it is confirmed, and when the chain drops it', async () => {
-      const wallet = await create();
+      const wallet = await createWallet();
       await shop.send(addressOf(wallet), 3);
       await shop.mine(1);
       const { id } = await onlyDeposit(wallet);
@@ -275,13 +273,12 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     });
 
     it('sends no webhooks once it is removed, but still credits deposits', async () => {
-      const wallet = await create();
+      const wallet = await createWallet();
       const before = await available('USDT');
       await shop.send(addressOf(wallet), 3);
       await merchant.wallets.remove({ params: { wallet_id: wallet.id } });
       await shop.mine(2);
-      await shop.send(addressOf(wallet), 4);
-      await shop.mine(2);
+      await shop.pay(addressOf(wallet), 4);
       const found = await deposits(wallet);
       expect(found.map(({ amount, status }) => [amount, status])).toEqual([
         [4, 'success'],
@@ -299,7 +296,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       'credits another asset as that asset (%s on %s receives %s on %s)',
       async (wanted, at, currency, network) => {
         const before = await available(currency);
-        const wallet = await create(wanted);
+        const wallet = await createWallet(wanted);
         await shop.send(addressOf(wallet, at), 2, { currency, network });
         await shop.mine(2, network);
         expect(await onlyDeposit(wallet)).toMatchObject({
@@ -318,7 +315,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
 
     it('shows an amount with at most 8 decimals, and credits all of it', async () => {
       const before = await available('ETH');
-      const wallet = await create('ETH');
+      const wallet = await createWallet('ETH');
       // A request can have 15 digits, so only a small amount can have dust below 8 decimals.
       await shop.send(addressOf(wallet, 'base'), '0.000123456789012', { currency: 'ETH', network: 'base' });
       await shop.mine(2, 'base');
@@ -337,7 +334,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
 
     it('follows the chain: a deposit that the chain drops is an error, until it returns', async () => {
       const before = await available('USDT');
-      const wallet = await create();
+      const wallet = await createWallet();
       await shop.send(addressOf(wallet), 6);
       await shop.mine(1);
       await shop.sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
@@ -366,7 +363,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     });
 
     it('shows an error if a deposit vanishes before it is confirmed', async () => {
-      const wallet = await create();
+      const wallet = await createWallet();
       await shop.send(addressOf(wallet), 6);
       await shop.mine(1);
       await shop.sandbox('reorgs', { network: 'tron', depth: 1, keep: false });
@@ -377,7 +374,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     });
 
     it('has deposits that no payment endpoint can change, and that do not expire', async () => {
-      const wallet = await create();
+      const wallet = await createWallet();
       await shop.send(addressOf(wallet), 6);
       const { id } = await onlyDeposit(wallet);
       const refused = async () => {
@@ -387,7 +384,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
         }
       };
       await refused();
-      await shop.sandbox('clock', { advanceSeconds: 90_000 });
+      await shop.advance(90_000);
       expect(await onlyDeposit(wallet)).toMatchObject({ state: 'confirming' });
       await shop.mine(2);
       expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success' });

@@ -10,7 +10,7 @@ import { createEndpoints } from '../../src/core/webhooks/endpoints.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startReceiver, type Receiver } from './receiver.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 const newKey = () => randomBytes(32).toString('base64');
 
@@ -60,7 +60,7 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
   let file: string;
   let database: TestDatabase;
   let receiver: Receiver;
-  let shop: Shop | undefined;
+  let shop: WebhookShop | undefined;
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'data-key-'));
@@ -81,14 +81,14 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
   }
 
   /** Restarts the server. @param keys of its file; undefined: without one */
-  async function start(keys: readonly string[] | undefined): Promise<Shop> {
+  async function start(keys: readonly string[] | undefined): Promise<WebhookShop> {
     await stop();
     if (keys) await writeFile(file, keys.join('\n'), { mode: 0o600 });
     const env = keys ? { DATA_KEY_FILE: file } : {};
-    return (shop = await openShop({ engine, databaseUrl: database.url, env }));
+    return (shop = await openWebhookShop({ engine, databaseUrl: database.url, env }));
   }
 
-  const rows = (from: Shop) =>
+  const rows = (from: WebhookShop) =>
     from.server.database.reader
       .selectFrom('webhook_endpoints')
       .select(['secret', 'former_secrets'])
@@ -96,7 +96,7 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
 
   const rotate = () => runCommandLine(database.url, ['data-key', 'rotate'], { DATA_KEY_FILE: file });
 
-  async function expectDelivery(from: Shop): Promise<void> {
+  async function expectDelivery(from: WebhookShop): Promise<void> {
     const before = receiver.received.length;
     await from.publish(1);
     await expect

@@ -8,7 +8,7 @@ import { engines } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
 import { startReceiver, type Receiver } from './receiver.js';
 import { markDelivered } from '../../src/core/webhooks/store.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 interface Delivery {
   readonly id: string;
@@ -18,11 +18,11 @@ interface Delivery {
 }
 
 describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
-  let shop: Shop;
+  let shop: WebhookShop;
   let receiver: Receiver;
   let other: string;
   beforeAll(async () => {
-    [shop, receiver] = await Promise.all([openShop({ engine }), startReceiver()]);
+    [shop, receiver] = await Promise.all([openWebhookShop({ engine }), startReceiver()]);
     await shop.setEndpoint(receiver);
     other = await shop.server.foreignKey('secret', 'test');
   });

@@ -5,7 +5,7 @@ import { prune } from '../../src/core/ops/prune.js';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.js';
 import { engines, enginesOfSoak } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 import { clockAt } from '../support/clock.js';
 import { plainData } from '../support/plain-data.js';
 
@@ -22,9 +22,9 @@ interface FormerSecret {
 }
 
 describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
-  let shop: Shop;
+  let shop: WebhookShop;
   beforeAll(async () => {
-    shop = await openShop({ engine, overrides: { webhooks: { timeoutMs } } });
+    shop = await openWebhookShop({ engine, overrides: { webhooks: { timeoutMs } } });
   });
   afterAll(() => shop.server.stop());
 
@@ -34,7 +34,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     return receiver;
   }
   /** A receiver with its own account. */
-  async function open(): Promise<{ receiver: Receiver; merchantId: string }> {
+  async function openEndpoint(): Promise<{ receiver: Receiver; merchantId: string }> {
     const receiver = await receive();
     const merchantId = await shop.merchant(receiver);
     // An event that is still pending would be retried while other tests count it.
@@ -75,7 +75,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     });
 
   it('arrive promptly after the commit, signed', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     const [subject] = await shop.publish(1, { merchantId });
     await expect.poll(() => receiver.received, { timeout: 3000 }).toHaveLength(1);
     expect(receiver.received[0]).toMatchObject({
@@ -87,7 +87,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('Webhooks that another process publishes arrive within seconds, too', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     const subjects = await shop.publish(3, { merchantId, fromElsewhere: true });
     await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(3);
     const ids = receiver.received.map(({ event }) => (event.data as { id?: string }).id);
@@ -95,7 +95,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('are attempted ten times over three days by their merchant’s clock, then given up, and can be retried by hand', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 500, body: 'Out of order' };
     await shop.publish(1, { merchantId });
     for (const [index, delay] of delays.entries()) {
@@ -131,7 +131,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('reach a receiver that was down', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     await receiver.stop();
     await shop.publish(1, { merchantId });
     await toHaveAttempts(merchantId, 1);
@@ -150,7 +150,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     'Webhooks to a receiver that hangs are aborted after the timeout, and delay nobody else',
     { timeout: 60_000 },
     async () => {
-      const [bad, good] = [await open(), await open()];
+      const [bad, good] = [await openEndpoint(), await openEndpoint()];
       bad.receiver.answer = 'hang';
       await shop.publish(40, bad);
       await expect.poll(() => bad.receiver.received.length, { timeout: 5000 }).toBe(8);
@@ -174,7 +174,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   );
 
   it('do not follow a redirect', async () => {
-    const [{ receiver, merchantId }, elsewhere] = [await open(), await receive()];
+    const [{ receiver, merchantId }, elsewhere] = [await openEndpoint(), await receive()];
     receiver.answer = { status: 302, headers: { location: elsewhere.url } };
     await shop.publish(1, { merchantId });
     await toHaveAttempts(merchantId, 1);
@@ -187,7 +187,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('wait as long as the receiver’s Retry-After asks', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 429, headers: { 'retry-after': '3600' } };
     await shop.publish(1, { merchantId });
     await toHaveAttempts(merchantId, 1);
@@ -201,7 +201,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('stop at 410 Gone until the URL is set again', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 500 };
     await shop.publish(3, { merchantId });
     await toHaveAttempts(merchantId, 3);
@@ -302,7 +302,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('count as delivered by their status, and record the beginning of the response without secrets', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     const key = `sk_test_${'k'.repeat(43)}`;
     receiver.answer = () => ({
       status: 200,
@@ -317,7 +317,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('Webhooks that are pending fail when the URL is removed', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 500 };
     await shop.publish(1, { merchantId });
     await toHaveAttempts(merchantId, 1);
@@ -328,7 +328,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('are deleted after 30 days if delivered, and after 90 days if failed', async () => {
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     await shop.publish(2, { merchantId });
     await shop.settled(merchantId);
     receiver.answer = { status: 410 };
@@ -358,7 +358,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 
   it('keep rising in sequence after older ones were deleted', async () => {
-    const { merchantId } = await open();
+    const { merchantId } = await openEndpoint();
     const { database } = shop.server;
     const sequences = async () =>
       (
@@ -391,7 +391,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
       clockAt(() => 0),
       plainData,
     ).backlog(database);
-    const { receiver, merchantId } = await open();
+    const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 500 };
     await shop.publish(3, { merchantId });
     await toHaveAttempts(merchantId, 3);
@@ -419,7 +419,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
 describe.each(engines)('many receivers that hang at once, on $name', (engine) => {
   it('leave capacity for the others', async () => {
     // No attempt ends, and so frees capacity, before the others have arrived.
-    const shop = await openShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
+    const shop = await openWebhookShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
     const [bad, good] = [await startReceiver(), await startReceiver()];
     bad.answer = 'hang';
     const accounts = await Promise.all(Array.from({ length: 60 }, () => shop.merchant(bad)));
@@ -436,7 +436,7 @@ describe.each(engines)('many receivers that hang at once, on $name', (engine) =>
 describe.each(engines)('a server that is shutting down, on $name', (engine) => {
   it('gives deliveries a moment, then leaves them to be retried', async () => {
     const receiver = await startReceiver();
-    const shop = await openShop({ engine });
+    const shop = await openWebhookShop({ engine });
     await shop.setEndpoint(receiver);
     receiver.answer = 'hang';
     await shop.publish(2);

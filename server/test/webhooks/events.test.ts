@@ -1,20 +1,20 @@
 /** Payment webhooks over real HTTP: each change is sent once, with the same record that verify returns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { webhookEvent } from 'crypto-checkout/contract';
+import { webhookEvent, type PaymentRecord } from 'crypto-checkout/contract';
 import { enginesOfTurn } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop, type Wallet } from '../support/shop.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 const amountDue = 3.25;
 
 describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => {
-  let shop: Shop;
-  let merchant: MerchantFixture;
+  let shop: WebhookShop;
+  let merchant: Shop;
   let receiver: Receiver;
   beforeAll(async () => {
-    [shop, receiver] = await Promise.all([openShop({ engine }), startReceiver()]);
-    merchant = openMerchant(shop.server);
+    [shop, receiver] = await Promise.all([openWebhookShop({ engine }), startReceiver()]);
+    merchant = openShop(shop.server);
     await shop.setEndpoint(receiver);
   });
   afterAll(async () => {
@@ -25,16 +25,8 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     receiver.answer = { status: 204 };
   });
 
-  async function api(method: string, path: string, body?: object) {
-    const answer = await shop.server.api(method, path, body ? { body } : {});
-    expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-    return answer.body.data;
-  }
-  async function create(): Promise<string> {
-    const { payment } = await api('POST', '/v1/payments/checkout', { amount: 5000, baseCurrency: 'NGN' });
-    return (payment as { id: string }).id;
-  }
-  const lock = async () => merchant.choose(await create());
+  const price = { amount: 5000, baseCurrency: 'NGN' };
+  const lock = () => merchant.lock(price);
 
   const subjectOf = ({ event }: Received): unknown => (event.data as { id?: unknown }).id;
   const receivedFor = (id: string) => receiver.received.filter((one) => subjectOf(one) === id);
@@ -51,14 +43,14 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     await merchant.pay(address, amountDue);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
     const [received] = receivedFor(id);
-    const record = await api('GET', `/v1/transactions/${id}/verify`);
+    const record = await merchant.ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
     expect(received?.isVerified).toBe(true);
     expect(received?.event).toEqual({
       type: 'payment.success',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string,
       data: { ...record, mode: 'test', sequence: received?.event.data.sequence },
     });
-    const { time } = (record['transactionTimeLog'] as { time: string }[]).at(-1) ?? { time: '' };
+    const { time } = record.transactionTimeLog.at(-1) ?? { time: '' };
     expect(Math.abs(Date.parse(received?.event.timestamp ?? '') - Date.parse(time))).toBeLessThan(1000);
     expect(webhookEvent.parse(received?.event)).toEqual(received?.event);
     expect(received?.id).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
@@ -97,8 +89,8 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
 
   it('for a cancellation, once, and for money that arrives afterwards', async () => {
     const { id, address } = await lock();
-    await api('PATCH', `/v1/payments/${id}/cancel`);
-    await api('PATCH', `/v1/payments/${id}/cancel`);
+    await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
+    await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
     expect(await typesOf(id)).toEqual(['payment.cancelled']);
     await merchant.pay(address, amountDue);
     expect(await typesOf(id)).toEqual(['payment.cancelled', 'payment.unaccepted', 'payment.late']);
@@ -129,7 +121,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
   it('for a success that a reorganisation reverses, and for its return', async () => {
     const { id, address } = await lock();
     await merchant.pay(address, amountDue);
-    await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
+    await merchant.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
     expect(await typesOf(id)).toEqual(['payment.success', 'payment.reversed']);
     expect(receivedFor(id).at(-1)?.event.data).toMatchObject({ status: 'error', state: 'reversed' });
     await merchant.mine(2);
@@ -137,9 +129,9 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
   });
 
   it('for a wallet deposit only as wallet.transaction', async () => {
-    const wallet = await api('POST', '/v1/wallets', { currency: 'USDT', label: 'Donations' });
-    const addresses = wallet['addresses'] as { network: string; address: string }[];
-    await merchant.pay(addresses.find(({ network }) => network === 'tron')?.address ?? '', 7);
+    const body = { currency: 'USDT', label: 'Donations' };
+    const wallet = await merchant.ask<Wallet>('POST', '/v1/wallets', { body });
+    await merchant.pay(wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '', 7);
     const dataOf = ({ event }: Received) => event.data as Record<string, Partial<Record<string, unknown>>>;
     const ofWallet = () => receiver.received.filter((one) => dataOf(one).wallet?.id === wallet.id);
     await expect.poll(ofWallet, { timeout: 5000 }).toHaveLength(1);
@@ -148,7 +140,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(received.event.type).toBe('wallet.transaction');
     const id = String(dataOf(received).transaction?.id);
     expect(await typesOf(id)).toEqual([]);
-    await api('POST', `/v1/transactions/${id}/webhook`);
+    await merchant.ask('POST', `/v1/transactions/${id}/webhook`);
     await expect.poll(ofWallet, { timeout: 5000 }).toHaveLength(2);
     expect(ofWallet()[1]?.id).toBe(received.id);
   });
@@ -168,15 +160,15 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
   });
 
   it('with the current state of a payment in progress, on request', async () => {
-    const id = await create();
-    await api('POST', `/v1/transactions/${id}/webhook`);
+    const { id } = await merchant.create(price);
+    await merchant.ask('POST', `/v1/transactions/${id}/webhook`);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
     expect(receivedFor(id)[0]?.event).toMatchObject({
       type: 'payment.updated',
       data: { id, status: 'in progress', state: 'created' },
     });
-    await api('PATCH', `/v1/payments/${id}/cancel`);
-    await api('POST', `/v1/transactions/${id}/webhook`);
+    await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
+    await merchant.ask('POST', `/v1/transactions/${id}/webhook`);
     expect(new Set(await typesOf(id))).toEqual(new Set(['payment.updated', 'payment.cancelled']));
     expect(new Set(receivedFor(id).map((one) => one.id)).size).toBe(2);
   });
@@ -189,12 +181,12 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect([refused.status, refused.body.data.code]).toEqual([409, 'webhook_not_configured']);
     expect((await shop.events()).filter(({ subjectId }) => subjectId === id)).toEqual([]);
     await shop.setEndpoint(receiver);
-    await api('POST', `/v1/transactions/${id}/webhook`);
+    await merchant.ask('POST', `/v1/transactions/${id}/webhook`);
     expect(await typesOf(id)).toEqual(['payment.success']);
   });
 
   it('for its own payments only', async () => {
-    const id = await create();
+    const { id } = await merchant.create(price);
     const foreign = await shop.server.foreignKey('secret', 'test');
     const unknown = await shop.server.api('POST', '/v1/transactions/NOTHING/webhook', { key: foreign });
     const another = await shop.server.api('POST', `/v1/transactions/${id}/webhook`, { key: foreign });

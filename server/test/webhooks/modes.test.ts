@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { makeCertificate } from '../support/certificate.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 const certificate = makeCertificate('hooks.example');
 
 describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
-  let shop: Shop;
+  let shop: WebhookShop;
   beforeAll(async () => {
-    shop = await openShop({
+    shop = await openWebhookShop({
       engine,
       env: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32' },
       overrides: {
@@ -30,7 +30,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     return receiver;
   }
   /** A merchant with an endpoint for each mode. */
-  async function open() {
+  async function openEndpoints() {
     const test = await receive();
     const live = await receive({ host: '127.0.0.2', certificate });
     const merchantId = await shop.merchant(test);
@@ -49,7 +49,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     received.map(({ event }) => (event.data as { id?: string }).id).sort();
 
   it('go to the endpoint of their own mode, signed with its secret', async () => {
-    const { test, live, merchantId } = await open();
+    const { test, live, merchantId } = await openEndpoints();
     expect(test.secret).not.toBe(live.secret);
     const testSubjects = await shop.publish(5, { merchantId, mode: 'test' });
     const liveSubjects = await shop.publish(5, { merchantId, mode: 'live' });
@@ -62,7 +62,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
   });
 
   it('Webhooks of a mode without an endpoint are not stored, and never go to the other mode’s', async () => {
-    const { test, live, merchantId } = await open();
+    const { test, live, merchantId } = await openEndpoints();
     await shop.setEndpoint({ url: '', secret: '' }, merchantId, 'test');
     await shop.publish(3, { merchantId, mode: 'test' });
     const [subject] = await shop.publish(1, { merchantId, mode: 'live' });
@@ -73,7 +73,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
   });
 
   it('Deliveries fail in one mode, are disabled by 410 or removed there, and continue in the other', async () => {
-    const { test, live, merchantId } = await open();
+    const { test, live, merchantId } = await openEndpoints();
     test.answer = { status: 410 };
     await shop.publish(1, { merchantId, mode: 'test' });
     await expect.poll(() => shop.events({ merchantId, status: 'failed' })).toHaveLength(1);
@@ -85,7 +85,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
   });
 
   it('Webhooks of a test endpoint that hangs take nothing from the live one', async () => {
-    const { test, live, merchantId } = await open();
+    const { test, live, merchantId } = await openEndpoints();
     test.answer = 'hang';
     await shop.publish(20, { merchantId, mode: 'test' });
     await expect.poll(() => test.received.length, { timeout: 5000 }).toBe(8);
@@ -98,7 +98,7 @@ describe.each(enginesOfTurn)('the claim of a delivery, on $name', (engine) => {
   it('ends within 5 s of its process, and is renewed while the delivery runs', async () => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());
-    const shop = await openShop({ engine });
+    const shop = await openWebhookShop({ engine });
     onTestFinished(() => shop.server.stop());
     await shop.setEndpoint(receiver);
     receiver.answer = 'hang';

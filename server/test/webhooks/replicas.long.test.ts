@@ -7,7 +7,7 @@ import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { startProcess } from '../support/process.js';
 import { startReceiver, type Receiver } from './receiver.js';
-import { openShop } from './shop.js';
+import { openWebhookShop } from './webhook-shop.js';
 
 async function command(databaseUrl: string, ...args: string[]): Promise<unknown> {
   const { exitCode, stdout, stderr } = await runCommandLine(databaseUrl, [...args, '--json']);
@@ -105,9 +105,9 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     const database = await engine.create();
     onTestFinished(() => database.dispose());
     const options = { engine, databaseUrl: database.url };
-    const shop = await openShop(options);
+    const shop = await openWebhookShop(options);
     onTestFinished(() => shop.server.stop());
-    const other = await openShop(options);
+    const other = await openWebhookShop(options);
     onTestFinished(() => other.server.stop());
     const receivers = await Promise.all(Array.from({ length: 10 }, () => receive()));
     const accounts = await Promise.all(receivers.map((receiver) => shop.merchant(receiver)));

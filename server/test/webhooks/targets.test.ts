@@ -4,7 +4,7 @@ import type { Resolve } from '../../src/core/webhooks/targets.js';
 import { makeCertificate } from '../support/certificate.js';
 import { engines } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 import type { Mode } from '../../src/core/shared/scope.js';
 
 const certificate = makeCertificate('hooks.example', 'moves.example');
@@ -88,11 +88,11 @@ const refusedInTestMode: [string, RegExp][] = [
 ];
 
 describe.each(engines)('on $name', (engine) => {
-  let shop: Shop;
+  let shop: WebhookShop;
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await startReceiver();
-    shop = await openShop({
+    shop = await openWebhookShop({
       engine,
       env: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32, fd00:1::/32' },
       overrides: { webhooks: { resolve, certificateAuthority: certificate.cert } },
@@ -149,7 +149,7 @@ describe.each(engines)('on $name', (engine) => {
     expectRefused('test', refusedInTestMode));
 
   it('test mode without the sandbox refuses private networks too, but for those that the operator allows', async () => {
-    const { server: locked, ...ofLocked } = await openShop({
+    const { server: locked, ...ofLocked } = await openWebhookShop({
       engine,
       env: { SANDBOX: 'off', WEBHOOK_ALLOW_PRIVATE: '127.0.0.2/32' },
       overrides: { webhooks: { resolve } },

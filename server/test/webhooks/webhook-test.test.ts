@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { engines } from '../support/engines.js';
 import { runCommandLine } from '../support/command-line.js';
 import { startReceiver } from './receiver.js';
-import { openShop, type Shop } from './shop.js';
+import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 describe.each(engines)('webhooks test on $name', (engine) => {
-  let shop: Shop;
+  let shop: WebhookShop;
   beforeAll(async () => {
-    shop = await openShop({ engine });
+    shop = await openWebhookShop({ engine });
   });
   afterAll(() => shop.server.stop());
 
-  async function open() {
+  async function startReceiving() {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());
     const merchantId = await shop.merchant(receiver);
@@ -23,7 +23,7 @@ describe.each(engines)('webhooks test on $name', (engine) => {
   }
 
   it('sends a valid, signed sample of each event type once, and stores none', async () => {
-    const { receiver, run } = await open();
+    const { receiver, run } = await startReceiving();
     receiver.answer = { status: 200, body: 'Thanks' };
     const { exitCode, stdout } = await run('--mode', 'test', '--json');
     expect(exitCode).toBe(0);
@@ -44,7 +44,7 @@ describe.each(engines)('webhooks test on $name', (engine) => {
   });
 
   it('exits with 1 if one fails, and shows the answer', async () => {
-    const { receiver, run } = await open();
+    const { receiver, run } = await startReceiving();
     receiver.answer = ({ event }) =>
       event.type === 'transfer.failed' ? { status: 500, body: 'Unknown type' } : { status: 204 };
     const { exitCode, stdout } = await run('--mode', 'test');
@@ -54,7 +54,7 @@ describe.each(engines)('webhooks test on $name', (engine) => {
   });
 
   it('says that a mode has no URL', async () => {
-    const { run } = await open();
+    const { run } = await startReceiving();
     const { exitCode, stderr } = await run('--mode', 'live');
     expect(exitCode).toBe(1);
     expect(stderr).toContain('The account has no active webhook URL in live mode');

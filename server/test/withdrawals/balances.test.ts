@@ -3,22 +3,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
-import {
-  openMerchant,
-  externalAddresses,
-  type Balance,
-  type MerchantFixture,
-} from '../support/merchant-fixture.js';
+import { openShop, externalAddresses, type Balance, type Shop } from '../support/shop.js';
 
 const cryptos = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL'];
 const fiats = ['USD', 'NGN', 'EUR', 'GBP', 'GHS', 'KES', 'ZAR'];
 
 describe.each(enginesOfTurn)('balances, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeEach(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
   });
   afterEach(async () => {
     await merchant.expectBooksInOrder();
@@ -63,17 +58,17 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({
       ...{ availableBalance: 0, unsettledBalance: 2.5, totalBalance: 2.5 },
     });
-    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.advance(1801);
     expect(await merchant.balance()).toMatchObject({ availableBalance: 2.475, totalBalance: 2.475 });
   });
 
   it('include what a transfer holds in the total until it is sent', async () => {
     await merchant.fund({ amount: 20 });
-    const { body } = await merchant.transfer({ amount: 5 });
+    const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.balance()).toMatchObject({
       ...{ availableBalance: 14.6, reservedBalance: 5.2, totalBalance: 19.8 },
     });
-    await merchant.until(String(body.data['id']), 'success');
+    await merchant.until(id, 'success');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 14.6 });
   });
 
@@ -127,8 +122,8 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
   it('become negative if a receipt is lost after it was withdrawn, until the next payments repay it', async () => {
     await merchant.fund({ network: 'bsc', amount: 20 });
     const onBsc = { walletAddress: externalAddresses.evm, walletNetwork: 'bsc' };
-    const { body } = await merchant.transfer({ ...onBsc, amount: 19 });
-    await merchant.until(String(body.data['id']), 'success', 'bsc');
+    const { id } = await merchant.withdraw({ ...onBsc, amount: 19 });
+    await merchant.until(id, 'success', 'bsc');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0.75, totalBalance: 0.75 });
 
     // Drops both, but the server sends the withdrawal again.
@@ -157,11 +152,10 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
       currency: 'USDC',
     });
     expect(held.body.data.code).toBe('insufficient_balance');
-    const failing = await merchant.transfer({ amount: 19, walletAddress: zero, walletNetwork: 'bsc' });
-    expect(failing.status).toBe(200);
+    const failing = await merchant.withdraw({ amount: 19, walletAddress: zero, walletNetwork: 'bsc' });
     // Money that is held is not available, so it cannot be paid out again.
     await merchant.sandbox('reorgs', { network: 'bsc', depth: 2 });
-    await merchant.until(String(failing.body.data['id']), 'failed', 'bsc');
+    await merchant.until(failing.id, 'failed', 'bsc');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });
     expect(await merchant.arrived(externalAddresses.tron)).toEqual([]);
   });

@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { call } from '../support/call.js';
 import { enginesOfSoak } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
+import { externalAddresses } from '../support/shop.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 import { openDatabase } from '../../src/database.js';
 import { expectBooksInOrder } from '../support/violations.js';
@@ -46,7 +46,7 @@ describe.concurrent.each(enginesOfSoak)('a server killed while it sends transfer
         await Promise.all(running);
         server = await startProcess(env);
       }
-      for (const request of requests) await send(server.url, request);
+      for (const request of requests) await requestTransfer(server.url, request);
       await expectAllSent(server.url, requests);
       expect(await server.stop()).toBe(0);
       await expectOnceOnChain(databaseUrl, requests, funded);
@@ -102,7 +102,7 @@ async function fund(url: string): Promise<number> {
   );
 }
 
-async function send(url: string, request: Request): Promise<void> {
+async function requestTransfer(url: string, request: Request): Promise<void> {
   const { id } = await api<{ id: string }>(
     url,
     'POST',
@@ -126,7 +126,7 @@ async function withdraw(url: string, requests: Request[], signal: AbortSignal): 
     const request: Request = { key: randomBytes(16).toString('hex'), amount: 1000 + requests.length };
     requests.push(request);
     try {
-      await send(url, request);
+      await requestTransfer(url, request);
     } catch (error) {
       // Only a lost connection is expected. A refused request fails the test.
       if (!/^(ECONN|EPIPE)/.test((error as NodeJS.ErrnoException).code ?? '')) throw error;

@@ -2,19 +2,19 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/core/shared/scope.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { externalAddresses } from '../support/merchant-fixture.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { externalAddresses } from '../support/shop.js';
+import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
 const { tron, evm } = externalAddresses;
 const hour = 3_600_000;
 
 describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   afterEach(() => shop.close());
 
-  async function open(): Promise<Actor> {
-    shop = await openShop(engine);
+  async function startShop(): Promise<Actor> {
+    shop = await openSteppedShop(engine);
     for (const network of ['tron', 'ethereum']) await shop.scan(network);
     return shop.merchant();
   }
@@ -28,7 +28,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   }
 
   it('The coins must be on its network, and the refusal says where they are', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
       code: 'insufficient_balance',
@@ -44,7 +44,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('Coins of another merchant on the network are not touched', async () => {
-    const scope = await open();
+    const scope = await startShop();
     const other = await shop.merchant();
     await fund(scope, 'tron', 100);
     await fund(other, 'ethereum', 100);
@@ -54,7 +54,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('are reserved there, so that withdrawals at the same time cannot take them twice', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     await fund(scope, 'ethereum', 20);
     const answers = await Promise.allSettled(
@@ -68,7 +68,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('are sent only while the deposits are confirmed', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     const { id } = await shop.withdraw(scope, '50', tron, 'tron');
     await shop.reorg('tron', 2, true);
@@ -81,7 +81,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('are given back if the deposits are gone for good', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     const { id } = await shop.withdraw(scope, '50', tron, 'tron');
     await shop.reorg('tron', 2, false);
@@ -96,7 +96,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('on one network are sent although deposits on another are lost, as far as they are paid for', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     await fund(scope, 'ethereum', 100);
     const onTron = await shop.withdraw(scope, '90', tron, 'tron');
@@ -108,7 +108,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  async function send(scope: Actor): Promise<{ id: string; hash: string }> {
+  async function sendTen(scope: Actor): Promise<{ id: string; hash: string }> {
     const { id } = await shop.withdraw(scope, '10', tron, 'tron');
     await shop.advance();
     await shop.mine('tron', 2);
@@ -119,7 +119,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   }
 
   it('are sent again if a chain drops them long after the withdrawal was made, and soon after its end', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
     const { id } = await shop.withdraw(scope, '10', tron, 'tron');
@@ -139,10 +139,10 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('are sent again if a chain drops them, and stay a success', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
-    const { id, hash } = await send(scope);
+    const { id, hash } = await sendTen(scope);
     const blocks = () =>
       shop.database.reader
         .selectFrom('simulated_transfers')
@@ -162,7 +162,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
   });
 
   it('are on their way again if a chain drops them before they are confirmed', async () => {
-    const scope = await open();
+    const scope = await startShop();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
     const { id } = await shop.withdraw(scope, '10', tron, 'tron');

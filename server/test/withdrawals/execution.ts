@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pino } from 'pino';
 import type { TestDatabase, TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, externalAddresses, type Shop } from '../support/shop.js';
 
 /** The failures that these tests cause are logged as failed jobs, which would only be noise. */
 const log = pino({ level: 'silent' });
@@ -21,7 +21,7 @@ export const testExecution = (engine: TestEngine): unknown =>
     });
 
     /** Starts or restarts the server on the same database. */
-    async function start(): Promise<MerchantFixture> {
+    async function start(): Promise<Shop> {
       database ??= await engine.create();
       await server?.stop();
       server = await startServer({
@@ -30,18 +30,14 @@ export const testExecution = (engine: TestEngine): unknown =>
         log,
         env: keys,
       });
-      return openMerchant(server);
+      return openShop(server);
     }
     const keys = {
       BOOTSTRAP_PUBLIC_KEY: `pk_test_${'p'.repeat(43)}`,
       BOOTSTRAP_SECRET_KEY: `sk_test_${'s'.repeat(43)}`,
     };
 
-    async function accept(merchant: MerchantFixture, amount = 5): Promise<string> {
-      const { status, body } = await merchant.transfer({ amount });
-      expect(status, JSON.stringify(body)).toBe(200);
-      return String(body.data['id']);
-    }
+    const withdraw = async (merchant: Shop, amount = 5) => (await merchant.withdraw({ amount })).id;
 
     async function transferOf(id: string) {
       if (!server) throw new Error('The server has not been started');
@@ -52,7 +48,7 @@ export const testExecution = (engine: TestEngine): unknown =>
         .executeTakeFirstOrThrow();
     }
 
-    async function expectSentOnce(merchant: MerchantFixture, id: string, units = '5000000') {
+    async function expectSentOnce(merchant: Shop, id: string, units = '5000000') {
       const { txHash } = await merchant.until(id, 'success');
       expect(await merchant.timesOnChain(txHash)).toBe(1);
       expect(await merchant.arrived(externalAddresses.tron)).toEqual([units]);
@@ -62,7 +58,7 @@ export const testExecution = (engine: TestEngine): unknown =>
     it('are on the chain as soon as they are on their way, and a restart sends nothing again', async () => {
       let merchant = await start();
       await merchant.fund({ amount: 20 });
-      const id = await accept(merchant);
+      const id = await withdraw(merchant);
       const { txHash } = await merchant.until(id, 'processing');
       expect(await merchant.timesOnChain(txHash)).toBe(1);
       merchant = await start();
@@ -73,7 +69,7 @@ export const testExecution = (engine: TestEngine): unknown =>
     it('are not sent twice if runs overlap', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 20 });
-      const id = await accept(merchant);
+      const id = await withdraw(merchant);
       const { signal } = new AbortController();
       const payer = server?.app.testPayer;
       await Promise.all(Array.from({ length: 8 }, async () => payer?.advance(signal)));
@@ -84,10 +80,10 @@ export const testExecution = (engine: TestEngine): unknown =>
       const merchant = await start();
       await merchant.fund({ amount: 50 });
       // On SQLite a second server would wait for locks forever. It supports one process only.
-      if (engine.name === 'SQLite') return expectSentOnce(merchant, await accept(merchant));
+      if (engine.name === 'SQLite') return expectSentOnce(merchant, await withdraw(merchant));
       const second = await startServer({ engine, databaseUrl: database?.url ?? '', log, env: keys });
       try {
-        const ids = await Promise.all(Array.from({ length: 20 }, () => accept(merchant, 1)));
+        const ids = await Promise.all(Array.from({ length: 20 }, () => withdraw(merchant, 1)));
         const done = [];
         for (const id of ids) done.push(await merchant.until(id, 'success'));
         expect(new Set(done.map(({ txHash }) => txHash)).size).toBe(20);
@@ -105,11 +101,11 @@ export const testExecution = (engine: TestEngine): unknown =>
         server?.database.write((transaction) =>
           transaction.updateTable('transfers').set({ fee }).where('id', '=', id).execute(),
         );
-      const first = await accept(merchant, 1);
+      const first = await withdraw(merchant, 1);
       await merchant.until(first, 'processing');
       const { fee } = await transferOf(first);
       await setFee(first, 'broken');
-      const second = await accept(merchant);
+      const second = await withdraw(merchant);
       await merchant.until(second, 'success');
       expect((await transferOf(first)).status).toBe('processing');
       await setFee(first, fee);
@@ -121,7 +117,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       await merchant.mine(100);
-      const id = await accept(merchant);
+      const id = await withdraw(merchant);
       await merchant.until(id, 'processing');
       await merchant.sandbox('reorgs', { network: 'tron', depth: 90 });
       await expectSentOnce(merchant, id);
@@ -131,7 +127,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       await merchant.mine(100);
-      const id = await accept(merchant);
+      const id = await withdraw(merchant);
       await merchant.until(id, 'processing');
       await merchant.sandbox('reorgs', { network: 'tron', depth: 90, keep: true });
       await expectSentOnce(merchant, id);
@@ -141,7 +137,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       await merchant.mine(100);
-      const id = await accept(merchant);
+      const id = await withdraw(merchant);
       const { txHash } = await merchant.until(id, 'success');
       await merchant.sandbox('reorgs', { network: 'tron', depth: 90 });
       await vi.waitFor(async () => expect(await merchant.timesOnChain(txHash)).toBe(1), { timeout: 10_000 });

@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, externalAddresses, type Shop } from '../support/shop.js';
 
 const hash = 'ab'.repeat(32);
 const otherHash = 'cd'.repeat(32);
 
 describe.each(engines)('transfers that an operator sends, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({
       engine,
       overrides: { paidByOperator: ['tron'] },
     });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.fund({ amount: 100 });
   });
   afterAll(async () => {
@@ -23,15 +23,9 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
     await server.stop();
   });
 
-  async function accept(change: object = {}): Promise<string> {
-    const { status, body } = await merchant.transfer({ amount: 5, ...change });
-    expect(status, JSON.stringify(body)).toBe(200);
-    return String(body.data['id']);
-  }
-
   it('stay pending until they are settled, once, with the hash of a transaction', async () => {
     const before = await merchant.balance();
-    const id = await accept();
+    const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.command('transfers', 'list', '--status', 'pending')).toMatchObject([
       { id, executor: 'operator', amount: '5', fee: '0.2', network: 'tron', address: externalAddresses.tron },
     ]);
@@ -65,7 +59,7 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
 
   it('can fail, once, which makes the money available again', async () => {
     const before = await merchant.balance();
-    const id = await accept();
+    const { id } = await merchant.withdraw({ amount: 5 });
     const fail = ['transfers', 'fail', id, '--reason', 'The address is on a list of thieves'];
     const failed = await merchant.command(...fail);
     expect(failed).toMatchObject({
@@ -85,7 +79,11 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
 
   it('do not include those that the server sends itself', async () => {
     await merchant.fund({ network: 'bsc', amount: 10 });
-    const id = await accept({ amount: 1, walletAddress: externalAddresses.evm, walletNetwork: 'bsc' });
+    const { id } = await merchant.withdraw({
+      amount: 1,
+      walletAddress: externalAddresses.evm,
+      walletNetwork: 'bsc',
+    });
     const reason = 'The server sends this transfer itself: operators cannot settle or fail transfers on bsc';
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', hash)).toBe(reason);
     expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'No')).toBe(reason);
@@ -93,7 +91,7 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
   });
 
   it('need a valid hash, network fee, reason and id', async () => {
-    const id = await accept();
+    const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', 'yes')).toContain(
       '64 hexadecimal digits',
     );
@@ -115,12 +113,15 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
     await merchant.fund({ currency: 'TRX', amount: 200 });
     const shown = async () => (await merchant.balance('TRX')).availableBalance;
     const before = await shown();
-    const id = await accept({ currency: 'TRX', amount: 50 });
+    const { id } = await merchant.withdraw({ currency: 'TRX', amount: 50 });
     await merchant.command('transfers', 'settle', id, '--tx-hash', 'ef'.repeat(32), '--network-fee', '60');
     const left = await shown();
     expect(left).toBeLessThanOrEqual(before - 50 - 60);
     const { fee } = await merchant.retrieve(id);
-    const last = await accept({ currency: 'TRX', amount: Number((left - fee).toFixed(6)) });
+    const { id: last } = await merchant.withdraw({
+      currency: 'TRX',
+      amount: Number((left - fee).toFixed(6)),
+    });
     expect(await shown()).toBe(0);
     await merchant.command('transfers', 'fail', last, '--reason', 'A test');
     await takeFee(100);

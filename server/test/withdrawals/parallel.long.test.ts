@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';
-import { openMerchant } from '../support/merchant-fixture.js';
+import { openShop } from '../support/shop.js';
 
 const requests = 150;
 /** A transfer takes 1 and a fee of 0.2. A payment of 54.9 minus its fee is 54.351, which pays for exactly 45. */
@@ -13,7 +13,7 @@ describe.each(engines)('150 parallel transfers from one balance, on $name', (eng
   it('never overdraw it', { timeout: 120_000 }, async () => {
     const server = await startServer({ engine });
     try {
-      const merchant = openMerchant(server);
+      const merchant = openShop(server);
       await merchant.fund({ amount: payment });
       const answers = await Promise.all(Array.from({ length: requests }, () => merchant.transfer({})));
       const outcomes = new Map<string, number>();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, externalAddresses, type Shop } from '../support/shop.js';
 
 interface Payout {
   readonly id: string;
@@ -18,7 +18,7 @@ const unknownId = '01J00000000000000000000000';
 
 describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let accountOptions: string[];
   let bankAccount: string;
   let savedAddress: string;
@@ -27,7 +27,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
 
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     accountOptions = ['--merchant', server.bootstrapped.merchantId, '--mode', 'test'];
     await merchant.fund({ amount: 300 });
     await merchant.fund({ network: 'bsc', amount: 300 });
@@ -69,14 +69,12 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
   });
 
   async function transfer(body: { walletNetwork?: string; [name: string]: unknown }): Promise<void> {
-    const created = await merchant.transfer(body);
-    expect(created.status, JSON.stringify(created.body)).toBe(200);
-    const id = String(created.body.data['id']);
+    const { id } = await merchant.withdraw(body);
     await merchant.until(id, 'success', body.walletNetwork ?? 'tron');
     const newest = await list('skip=100');
     made.push(newest[0]?.id ?? '');
     // Moves the clock, so that all times of creation differ.
-    await merchant.sandbox('clock', { advanceSeconds: 1 });
+    await merchant.advance(1);
   }
 
   const createBankPayout = async (amount: string, reference: string, account = bankAccount) =>

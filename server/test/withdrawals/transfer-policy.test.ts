@@ -3,17 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MerchantChange } from '../../src/core/merchants/merchants.js';
 import { createRecords } from '../support/records.js';
 import { engines } from '../support/engines.js';
-import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const hourSeconds = 3600;
 
 describe.each(engines)('transfers of a careful merchant, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.fund({ network: 'ethereum', amount: 1000 });
   });
   afterAll(async () => {
@@ -28,34 +28,34 @@ describe.each(engines)('transfers of a careful merchant, on $name', (engine) => 
       server.app.merchants.update(transaction, server.bootstrapped.merchantId, change),
     );
   }
-  const advance = (hours: number) => merchant.sandbox('clock', { advanceSeconds: hours * hourSeconds });
+  const advance = (hours: number) => merchant.advance(hours * hourSeconds);
   async function save(): Promise<{ id: string; address: string }> {
     const address = createRecords(server).evmAddress();
     const body = { address, currency: 'USDT', network: 'ethereum' };
     return merchant.ask('POST', '/v1/wallet-addresses', { body });
   }
-  async function send(walletAddress: string, amount: number | string = 1) {
+  async function withdrawTo(walletAddress: string, amount: number | string = 1) {
     const { status, body } = await merchant.transfer({ walletAddress, walletNetwork: 'ethereum', amount });
     return { status, code: body.data.code, message: body.message, id: body.data['id'] };
   }
 
   it('Transfers to any address are accepted by default', async () => {
-    expect(await send(createRecords(server).evmAddress())).toMatchObject({ status: 200 });
+    expect(await withdrawTo(createRecords(server).evmAddress())).toMatchObject({ status: 200 });
   });
 
   it('with saved addresses only, a new address waits 24 hours, by its id and as text', async () => {
     await configure({ transfers: 'saved' });
     const { id, address } = await save();
     for (const to of [id, address, address.toLowerCase()]) {
-      expect(await send(to)).toMatchObject({ status: 400, code: 'invalid_address' });
+      expect(await withdrawTo(to)).toMatchObject({ status: 400, code: 'invalid_address' });
     }
-    expect((await send(id)).message).toMatch(/saved more than 24 hours ago.*can be used after \d{4}-/);
+    expect((await withdrawTo(id)).message).toMatch(/saved more than 24 hours ago.*can be used after \d{4}-/);
     await advance(23.9);
-    expect(await send(id)).toMatchObject({ status: 400, code: 'invalid_address' });
+    expect(await withdrawTo(id)).toMatchObject({ status: 400, code: 'invalid_address' });
     await advance(0.2);
-    expect(await send(id)).toMatchObject({ status: 200 });
-    expect(await send(address)).toMatchObject({ status: 200 });
-    const unsaved = await send(createRecords(server).evmAddress());
+    expect(await withdrawTo(id)).toMatchObject({ status: 200 });
+    expect(await withdrawTo(address)).toMatchObject({ status: 200 });
+    const unsaved = await withdrawTo(createRecords(server).evmAddress());
     expect(unsaved).toMatchObject({ status: 400, code: 'invalid_address' });
     expect(unsaved.message).toContain('not saved');
   });
@@ -70,28 +70,28 @@ describe.each(engines)('transfers of a careful merchant, on $name', (engine) => 
       await merchant.ask('POST', '/v1/wallet-addresses', { body: { address, ...other } });
     }
     await advance(25);
-    expect(await send(address)).toMatchObject({ status: 400, code: 'invalid_address' });
+    expect(await withdrawTo(address)).toMatchObject({ status: 400, code: 'invalid_address' });
   });
 
   it('Transfers stop at the daily limit, without fees, and continue as the 24 hours pass', async () => {
     await advance(25);
     await configure({ dailyLimits: { USDT: '10' } });
     const to = createRecords(server).evmAddress();
-    expect(await send(to, 6)).toMatchObject({ status: 200 });
-    const tooMuch = await send(to, '4.01');
+    expect(await withdrawTo(to, 6)).toMatchObject({ status: 200 });
+    const tooMuch = await withdrawTo(to, '4.01');
     expect(tooMuch).toMatchObject({ status: 400, code: 'validation_error' });
     expect(tooMuch.message).toMatch(/daily limit of this account is 10 USDT, and 4 of it is left/);
-    expect(await send(to, 4)).toMatchObject({ status: 200 });
-    expect(await send(to, '0.01')).toMatchObject({ status: 400 });
+    expect(await withdrawTo(to, 4)).toMatchObject({ status: 200 });
+    expect(await withdrawTo(to, '0.01')).toMatchObject({ status: 400 });
     await advance(24.1);
-    expect(await send(to, 10)).toMatchObject({ status: 200 });
+    expect(await withdrawTo(to, 10)).toMatchObject({ status: 200 });
   });
 
   it('If ten transfers are made at once, only as many pass as the limit holds', async () => {
     await advance(25);
     await configure({ dailyLimits: { USDT: '3' } });
     const to = createRecords(server).evmAddress();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => send(to, 1)));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => withdrawTo(to, 1)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
   });
 });

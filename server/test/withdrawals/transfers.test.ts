@@ -3,21 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFormat } from '../../src/core/addresses/formats.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
-import {
-  openMerchant,
-  externalAddresses,
-  type MerchantFixture,
-  type TransferRecord,
-} from '../support/merchant-fixture.js';
+import { openShop, externalAddresses, type Shop, type TransferRecord } from '../support/shop.js';
 
 const unknownId = '01J00000000000000000000000';
 
 describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   beforeAll(async () => {
     server = await startServer({ engine });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     await merchant.command(
       'merchants',
       'update',
@@ -37,15 +32,6 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
 
   /** Nothing listens there. The events stay in the outbox. */
   const hooks = 'https://shop.example/hooks';
-
-  async function announced(subjectId: string) {
-    const rows = await server.database.reader
-      .selectFrom('outbox')
-      .select(['type', 'data'])
-      .where('subject_id', '=', subjectId)
-      .execute();
-    return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as unknown }));
-  }
 
   it('hold the amount and the fee, and are sent, confirmed and paid out', async () => {
     const before = await merchant.balance();
@@ -69,7 +55,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     const sent = await merchant.until(id, 'processing');
     expect(sent.txHash).toMatch(/^[0-9a-f]{64}$/);
     expect((await payoutsOf(id))[0]).toMatchObject({ status: 'processing', txHash: sent.txHash });
-    expect(await announced(id)).toEqual([]);
+    expect(await merchant.eventsOf(id)).toEqual([]);
 
     const done = await merchant.until(id, 'success');
     expect(done.txHash).toBe(sent.txHash);
@@ -87,7 +73,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
         txHash: done.txHash,
       },
     ]);
-    expect(await announced(id)).toMatchObject([
+    expect(await merchant.eventsOf(id)).toMatchObject([
       {
         type: 'transfer.success',
         data: { id, status: 'success', amount: 3.5, fee: 0.2, txHash: done.txHash },
@@ -101,8 +87,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
   }
 
   it('are posted as fee income, network fee and money out of custody', async () => {
-    const { body } = await merchant.transfer({ amount: 4 });
-    const id = String(body.data['id']);
+    const { id } = await merchant.withdraw({ amount: 4 });
     await merchant.until(id, 'success');
     const entries = await server.database.reader
       .selectFrom('ledger_postings')
@@ -126,8 +111,8 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
 
   it("Transfers to one of the server's own deposit addresses are received like any other payment", async () => {
     const { id: paymentId, address } = await merchant.lock();
-    const { body } = await merchant.transfer({ amount: 10, walletAddress: address });
-    await merchant.until(String(body.data['id']), 'success');
+    const { id } = await merchant.withdraw({ amount: 10, walletAddress: address });
+    await merchant.until(id, 'success');
     const payment = await merchant.ask<{ status: string; amountReceived: number }>(
       'GET',
       `/v1/transactions/${paymentId}/verify`,
@@ -138,15 +123,16 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
   it('fail if the network refuses them, and the money is available again', async () => {
     const before = await merchant.balance();
     const zero = addressFormat('test', 'tron').write(new Uint8Array(20));
-    const { body } = await merchant.transfer({ amount: 2, walletAddress: zero });
-    const id = String(body.data['id']);
+    const { id } = await merchant.withdraw({ amount: 2, walletAddress: zero });
     const failed = await merchant.until(id, 'failed');
     expect(failed.failureReason).toBe('Nothing can be sent to the zero address');
     expect(await merchant.balance()).toEqual(before);
     expect(await payoutsOf(id)).toMatchObject([
       { status: 'failed', failureReason: 'Nothing can be sent to the zero address' },
     ]);
-    expect(await announced(id)).toMatchObject([{ type: 'transfer.failed', data: { id, status: 'failed' } }]);
+    expect(await merchant.eventsOf(id)).toMatchObject([
+      { type: 'transfer.failed', data: { id, status: 'failed' } },
+    ]);
     expect(await merchant.arrived(zero)).toEqual([]);
   });
 
@@ -232,9 +218,9 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     await merchant.until(id, 'success');
     expect(await payoutsOf(id)).toMatchObject([{ address: tron.id, destination: 'TJRabP…RTv8' }]);
     // The same address, given in full, is recognised as the saved one.
-    const inFull = await merchant.transfer({});
-    await merchant.until(String(inFull.body.data['id']), 'success');
-    expect(await payoutsOf(String(inFull.body.data['id']))).toMatchObject([{ address: tron.id }]);
+    const inFull = await merchant.withdraw();
+    await merchant.until(inFull.id, 'success');
+    expect(await payoutsOf(inFull.id)).toMatchObject([{ address: tron.id }]);
 
     const refusals = [
       [{ walletAddress: tron.id, walletNetwork: 'bsc' }, 'validation_error', 'walletNetwork'],
@@ -266,8 +252,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
   });
 
   it('are not found by other merchants or in the other mode', async () => {
-    const { body } = await merchant.transfer({});
-    const path = `/v1/transfers/${String(body.data['id'])}`;
+    const path = `/v1/transfers/${(await merchant.withdraw()).id}`;
     expect((await server.api('GET', path)).status).toBe(200);
     const random = await server.api('GET', `/v1/transfers/${unknownId}`);
     expect([random.status, random.body.data.code]).toEqual([404, 'not_found']);

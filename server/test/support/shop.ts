@@ -1,4 +1,9 @@
-/** A merchant in test mode, for tests that move money: payments in, transfers out, and a check of the ledger. */
+/**
+ * A merchant's shop on a running server, in test mode: payments, payers' transfers, blocks, the clock, withdrawals and
+ * refunds over HTTP, the server's commands, and a check of the ledger.
+ */
+import type { MerchantClient } from 'crypto-checkout/client';
+import type { Link, PaymentRecord } from 'crypto-checkout/contract';
 import { expect, vi } from 'vitest';
 import type { Answer, CallOptions } from './call.js';
 import { runCommandLine } from './command-line.js';
@@ -12,31 +17,23 @@ export const externalAddresses = {
   bitcoin: 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx',
 } as const;
 
-export interface Balance {
-  readonly currency: string;
-  readonly availableBalance: number;
-  readonly totalBalance: number;
-  readonly isSuspended: boolean;
-}
-
-export interface TransferRecord {
-  readonly id: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly fee: number;
-  readonly txHash?: string;
-  readonly failureReason?: string;
-}
+type DataOf<Call extends (call: never) => Promise<{ data: unknown }>> = Awaited<ReturnType<Call>>['data'];
+export type Balance = DataOf<MerchantClient['balances']['list']>[number];
+export type TransferRecord = DataOf<MerchantClient['transfers']['retrieve']>;
+export type RefundRecord = DataOf<MerchantClient['refunds']['create']>;
+export type Wallet = DataOf<MerchantClient['wallets']['retrieve']>;
 
 /** USDT on Tron by default. */
-export interface Coin {
+interface Coin {
   readonly currency?: string;
   readonly network?: string;
 }
 
-export interface Funding extends Coin {
-  readonly amount: number;
-}
+/** Fields of a new payment, which is 10 dollars by default. */
+export type Order = Partial<Parameters<MerchantClient['payments']['create']>[0]['body']> & {
+  /** By default the merchant's secret key. */
+  readonly key?: string | undefined;
+};
 
 export interface LockedPayment {
   readonly id: string;
@@ -45,11 +42,14 @@ export interface LockedPayment {
   readonly amount: number;
 }
 
-export function openMerchant(server: TestServer) {
+/** @param secretKey by default the test key of the server's first account */
+export function openShop(server: TestServer, secretKey = server.secretKey) {
+  const api = (method: string, path: string, options: CallOptions = {}): Promise<Answer> =>
+    server.api(method, path, { key: secretKey, ...options });
   const run = (...args: string[]) => runCommandLine(server.databaseUrl, args);
 
   async function ask<T>(method: string, path: string, options?: CallOptions): Promise<T> {
-    const { status, body } = await server.api(method, path, options);
+    const { status, body } = await api(method, path, options);
     expect(status, `${method} ${path}: ${JSON.stringify(body)}`).toBe(200);
     return body.data as T;
   }
@@ -57,27 +57,38 @@ export function openMerchant(server: TestServer) {
     ask<{ txHash: string }>('POST', `/sandbox/${path}`, { body });
   const mine = (count = 2, network = 'tron') => sandbox('blocks', { network, count });
 
-  /** Chooses a coin for a payment, and locks it. @param key by default the secret one */
+  /** The server's reply to a new payment, whatever it is. */
+  const checkout = (
+    { key = secretKey, ...fields }: Order = {},
+    headers: Record<string, string> = {},
+  ): Promise<Answer> => {
+    const body = { amount: 10, baseCurrency: 'USD', ...fields };
+    return api('POST', '/v1/payments/checkout', { key, headers, body });
+  };
+
+  async function create(order: Order = {}): Promise<PaymentRecord> {
+    const { status, body } = await checkout(order);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body.data['payment'] as PaymentRecord;
+  }
+
+  /** Chooses a coin for a payment, and locks it. @param key by default the merchant's secret one */
   async function choose(
     id: string,
     { currency = 'USDT', network = 'tron' }: Coin = {},
-    key?: string,
+    key = secretKey,
   ): Promise<LockedPayment> {
     const path = `/v1/payments/${id}/currency`;
-    const options = key === undefined ? {} : { key };
-    await ask('PATCH', `${path}/set/${currency}/${network}`, options);
-    const { addressInformation, amount } = await ask<{
-      addressInformation: { address: string };
-      amount: number;
-    }>('PATCH', `${path}/lock`, options);
+    await ask('PATCH', `${path}/set/${currency}/${network}`, { key });
+    const { addressInformation, amount } = await ask<PaymentRecord>('PATCH', `${path}/lock`, { key });
+    if (!addressInformation || amount === undefined) throw new Error('A locked payment has no quote');
     return { id, address: addressInformation.address, amount };
   }
 
-  /** Creates and locks a payment. @param more fields of the payment, which is 10 dollars by default */
-  async function lock({ currency, network, ...more }: Coin & Readonly<Record<string, unknown>> = {}) {
-    const body = { amount: 10, baseCurrency: 'USD', ...more };
-    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', { body });
-    return choose(payment.id, { ...(currency && { currency }), ...(network && { network }) });
+  /** Creates a payment, chooses its coin, and locks it. */
+  async function lock({ currency, network, ...order }: Coin & Order = {}): Promise<LockedPayment> {
+    const { id } = await create(order);
+    return choose(id, { ...(currency && { currency }), ...(network && { network }) }, order.key);
   }
 
   /** A payer's transfer, which no block has yet. */
@@ -94,20 +105,63 @@ export function openMerchant(server: TestServer) {
     return sent;
   }
 
+  /** The server's reply to a withdrawal, of 1 USDT by default, whatever it is. */
+  const transfer = (body: object, options: CallOptions = {}): Promise<Answer> =>
+    api('POST', '/v1/transfers', {
+      body: {
+        amount: 1,
+        currency: 'USDT',
+        walletAddress: externalAddresses.tron,
+        walletNetwork: 'tron',
+        ...body,
+      },
+      ...options,
+    });
+
   return {
     ask,
     sandbox,
     mine,
+    checkout,
+    create,
     choose,
     lock,
     send,
     pay,
 
-    /** Pays the merchant. The amount must cover a payment of 10 dollars; the fee is 1 %. */
-    async fund({ amount, ...coin }: Funding): Promise<{ id: string; txHash: string }> {
-      const { id, address } = await lock({ ...coin });
+    /** Moves the merchant's test clock. */
+    advance: (advanceSeconds: number) => sandbox('clock', { advanceSeconds }),
+
+    /** Locks a payment of 10 dollars, and pays it. The amount must cover it; the fee is 1 %. */
+    async fund({
+      amount,
+      currency,
+      network,
+      ...order
+    }: Coin & Omit<Order, 'amount'> & { readonly amount: number }): Promise<{ id: string; txHash: string }> {
+      const coin = { ...(currency && { currency }), ...(network && { network }) };
+      const { id, address } = await lock({ ...coin, ...order });
       return { id, ...(await pay(address, amount, coin)) };
     },
+
+    /** Adds blocks until a payment has the state. */
+    async untilState(id: string, state: string, network = 'tron'): Promise<PaymentRecord> {
+      return vi.waitFor(
+        async () => {
+          await mine(1, network);
+          const payment = await ask<PaymentRecord>('GET', `/v1/transactions/${id}`);
+          expect(payment.state).toBe(state);
+          return payment;
+        },
+        { timeout: 20_000, interval: 20 },
+      );
+    },
+
+    refund: (paymentId: string, body: object) =>
+      ask<RefundRecord>('POST', `/v1/payments/${paymentId}/refunds`, { body }),
+    retrieveRefund: (id: string) => ask<RefundRecord>('GET', `/v1/refunds/${id}`),
+
+    createLink: (body: object) => ask<Link>('POST', '/v1/links', { body }),
 
     /** The webhook events about a record, in their order. */
     async eventsOf(id: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
@@ -120,17 +174,13 @@ export function openMerchant(server: TestServer) {
       return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
     },
 
-    transfer: (body: object, options: CallOptions = {}): Promise<Answer> =>
-      server.api('POST', '/v1/transfers', {
-        body: {
-          amount: 1,
-          currency: 'USDT',
-          walletAddress: externalAddresses.tron,
-          walletNetwork: 'tron',
-          ...body,
-        },
-        ...options,
-      }),
+    transfer,
+    /** A transfer that must be accepted. */
+    async withdraw(body: object = {}): Promise<TransferRecord> {
+      const { status, body: reply } = await transfer(body);
+      expect(status, JSON.stringify(reply)).toBe(200);
+      return reply.data as unknown as TransferRecord;
+    },
     retrieve: (id: string) => ask<TransferRecord>('GET', `/v1/transfers/${id}`),
 
     async balance(currency = 'USDT'): Promise<Balance> {
@@ -193,4 +243,4 @@ export function openMerchant(server: TestServer) {
   };
 }
 
-export type MerchantFixture = ReturnType<typeof openMerchant>;
+export type Shop = ReturnType<typeof openShop>;

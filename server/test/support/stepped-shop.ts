@@ -17,7 +17,7 @@ import { expectBooksInOrder } from './violations.js';
 const { signal } = new AbortController();
 const log = pino({ level: 'silent' });
 
-export type Shop = Awaited<ReturnType<typeof openShop>>;
+export type SteppedShop = Awaited<ReturnType<typeof openSteppedShop>>;
 
 export interface LockedPayment {
   readonly id: string;
@@ -50,7 +50,7 @@ export async function reorgAll(
 }
 
 /** @param env more of the environment, read again at each restart */
-export async function openShop(
+export async function openSteppedShop(
   engine: TestEngine,
   overrides: Overrides = {},
   env: Readonly<Record<string, string>> = {},

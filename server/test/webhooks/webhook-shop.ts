@@ -17,7 +17,7 @@ export interface PublishOptions {
   readonly fromElsewhere?: boolean;
 }
 
-export interface Shop {
+export interface WebhookShop {
   readonly server: TestServer;
   /** Sets an account's webhook URL and gives the receiver the secret. The default is the first account's, in test mode. */
   setEndpoint(receiver: Pick<Receiver, 'url' | 'secret'>, merchantId?: string, mode?: Mode): Promise<void>;
@@ -36,14 +36,13 @@ export interface Shop {
   retry(id: string): Promise<void>;
   /** Waits until no event is pending, of one account or of all. @returns all its events */
   settled(merchantId?: string): Promise<WebhookRecord[]>;
-  sandbox(path: string, body: object): Promise<Record<string, unknown>>;
   /** Moves the test clock of a merchant. */
   advance(seconds: number, merchantId?: string): Promise<void>;
   /** Time by the test clock of a merchant. */
   now(merchantId?: string): number;
 }
 
-export async function openShop(options: TestServerOptions): Promise<Shop> {
+export async function openWebhookShop(options: TestServerOptions): Promise<WebhookShop> {
   const server = await startServer(options);
   const { database } = server;
   const first = server.bootstrapped.merchantId;
@@ -61,7 +60,7 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   ): Promise<void> =>
     outbox.add(transaction, { ...event, type: 'transfer.success', data: { id: event.subjectId } });
 
-  const shop: Shop = {
+  const shop: WebhookShop = {
     server,
 
     async setEndpoint(receiver, merchantId = first, mode = 'test') {
@@ -115,12 +114,6 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
       const pending = () => shop.events({ status: 'pending', ...filter });
       await expect.poll(pending, { timeout: 45_000 }).toEqual([]);
       return shop.events(filter);
-    },
-
-    async sandbox(path, body) {
-      const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { body });
-      expect(status, JSON.stringify(reply)).toBe(200);
-      return reply.data;
     },
 
     async advance(seconds, merchantId = first) {
