@@ -6,7 +6,7 @@ import {
   bootstrapKeys,
   expectAllThere,
   expectBooksInOrder,
-  pay,
+  keepPaying,
   type Answered,
 } from './support/confirmed-work.js';
 import { engines } from './support/engines.js';
@@ -39,7 +39,7 @@ describe.concurrent.each(engines)('a server killed at any moment, on $name', (en
           const stopped = new AbortController();
           const former = answered.size;
           const running = Array.from({ length: streams }, (_, stream) =>
-            pay(servers[stream % servers.length]?.url ?? '', answered, stopped.signal),
+            keepPaying(servers[stream % servers.length]?.url ?? '', answered, stopped.signal),
           );
           await delay(randomInt(150, 900));
           // On a busy machine, nothing may have been answered by then.

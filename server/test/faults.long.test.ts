@@ -20,7 +20,7 @@ import {
   bootstrapKeys,
   expectAllThere,
   expectBooksInOrder,
-  pay,
+  keepPaying,
   type Answered,
 } from './support/confirmed-work.js';
 import { engines, enginesOfSoak, sqlite } from './support/engines.js';
@@ -54,7 +54,7 @@ async function load(
 ): Promise<void> {
   const stopped = new AbortController();
   const former = answered.size;
-  const running = Array.from({ length: streams }, () => pay(url, answered, stopped.signal));
+  const running = Array.from({ length: streams }, () => keepPaying(url, answered, stopped.signal));
   await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(former);
   await during();
   stopped.abort();

@@ -83,7 +83,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
   });
 
   /** Sends a request to one server, and retries it on the other if that one is gone, like a load balancer's client. */
-  async function send(
+  async function sendToEither(
     method: string,
     path: string,
     body?: object,
@@ -108,10 +108,14 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
 
   async function lock(plan: Plan): Promise<Answered> {
     const txRef = `order-${randomBytes(8).toString('hex')}`;
-    const created = await send('POST', '/v1/payments/checkout', { amount: 5000, baseCurrency: 'NGN', txRef });
+    const created = await sendToEither('POST', '/v1/payments/checkout', {
+      amount: 5000,
+      baseCurrency: 'NGN',
+      txRef,
+    });
     const { id } = created['payment'] as Payment;
-    await send('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
-    const locked = (await send('PATCH', `/v1/payments/${id}/currency/lock`)) as unknown as Payment;
+    await sendToEither('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
+    const locked = (await sendToEither('PATCH', `/v1/payments/${id}/currency/lock`)) as unknown as Payment;
     const { amount = 0, addressInformation } = locked;
     const payment = { id, txRef, plan, amount, address: addressInformation?.address ?? '', sent: [] };
     answered.push(payment);
@@ -120,16 +124,16 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
 
   async function transfer({ address, sent }: Answered, amount: number, at?: Name): Promise<void> {
     const body = { network: 'tron', currency: 'USDT', address, amount };
-    sent.push(String((await send('POST', '/sandbox/transfers', body, at))['txHash']));
+    sent.push(String((await sendToEither('POST', '/sandbox/transfers', body, at))['txHash']));
   }
 
   /** Runs payments one after the other, each by a random plan, until the signal is aborted. */
-  async function pay(until: AbortSignal): Promise<void> {
+  async function payUntil(until: AbortSignal): Promise<void> {
     while (!until.aborted) {
       const all = Object.keys(plans) as Plan[];
       const payment = await lock(all[randomInt(all.length)] ?? 'paid');
       const { id, plan, amount } = payment;
-      if (plan === 'cancelled') await send('PATCH', `/v1/payments/${id}/cancel`);
+      if (plan === 'cancelled') await sendToEither('PATCH', `/v1/payments/${id}/cancel`);
       if (plan === 'paid') await transfer(payment, amount);
       if (plan === 'paid in part' || plan === 'paid in two parts') await transfer(payment, 1);
       if (plan === 'paid in two parts') await transfer(payment, amount);
@@ -148,7 +152,8 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
   /** Waits until every payment has the final status of its plan, and checks what it received against the chain. */
   async function expectOutcomes(payments: readonly Answered[]): Promise<void> {
     for (const { id, txRef, plan, amount, address, sent } of payments) {
-      const read = async () => (await send('GET', `/v1/transactions/${id}/verify`)) as unknown as Payment;
+      const read = async () =>
+        (await sendToEither('GET', `/v1/transactions/${id}/verify`)) as unknown as Payment;
       await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toBe(plans[plan]);
       const payment = await read();
       const log = JSON.stringify(payment.transactionTimeLog);
@@ -202,7 +207,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
         const [victim = 'first', survivor = 'second'] = round % 2 === 0 ? names : [...names].reverse();
         const done = answered.length;
         const stopped = new AbortController();
-        const load = Array.from({ length: streams }, () => pay(stopped.signal));
+        const load = Array.from({ length: streams }, () => payUntil(stopped.signal));
         await delay(randomInt(500, 1500));
         if (round < rounds / 2) {
           await kill(victim);

@@ -218,13 +218,13 @@ export const testSpecification = (engine: TestEngine): unknown =>
         expect(seen.get('Payment')).toMatchObject({ currencies: [], addressSentFrom: [] });
       });
       it('Payment: customer is the email, or a placeholder word for anonymous payers', async () => {
-        const create = async (customer?: object) => {
+        const paymentFor = async (customer?: object) => {
           const body = { amount: 1, baseCurrency: 'USD', ...customer };
           return (await record('POST', '/v1/payments/checkout', body))['payment'];
         };
         const email = records.email();
-        expect(await create({ customer: { email } })).toMatchObject({ customer: email });
-        expect(await create()).toMatchObject({ customer: 'anonymous' });
+        expect(await paymentFor({ customer: { email } })).toMatchObject({ customer: email });
+        expect(await paymentFor()).toMatchObject({ customer: 'anonymous' });
       });
       it('Payment: txRef is unique per transaction', async () => {
         const txRef = `once-${records.email().slice(4, 20)}`;
@@ -866,12 +866,12 @@ export const testSpecification = (engine: TestEngine): unknown =>
     describe('Authentication', () => {
       it('Header — Authorization: Bearer <API_KEY> on every request', async () => {
         const path = '/v1/customers';
-        const send = (headers: Record<string, string>) =>
+        const callWith = (headers: Record<string, string>) =>
           server.api('GET', path, { key: undefined, headers });
-        expect((await send({})).status).toBe(401);
-        expect((await send({ Authorization: server.secretKey })).status).toBe(401);
+        expect((await callWith({})).status).toBe(401);
+        expect((await callWith({ Authorization: server.secretKey })).status).toBe(401);
         const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
-        expect((await send(headers)).status).toBe(200);
+        expect((await callWith(headers)).status).toBe(200);
       });
       it('Private (secret) key — valid for all endpoints, verify included', async () => {
         const id = await records.payment();

@@ -33,8 +33,8 @@ describe.each(engines)('The address pool on $name', (engine) => {
       return `${id} ${index}`;
     },
   });
-  const open = (id?: string) => createAddressPool(source(id), database, () => time);
-  const take = (pool: ReturnType<typeof open>) => database.write((transaction) => pool.take(transaction));
+  const openPool = (id?: string) => createAddressPool(source(id), database, () => time);
+  const take = (pool: ReturnType<typeof openPool>) => database.write((transaction) => pool.take(transaction));
   const nextIndex = async () => {
     const row = await database.reader.selectFrom('derivations').select('next_index').executeTakeFirst();
     return row?.next_index;
@@ -44,7 +44,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
   }
 
   it('gives out each index once, in order, with its own address', async () => {
-    const pool = open();
+    const pool = openPool();
     for (let index = 0; index < 100; index += 1) {
       expect(await take(pool)).toEqual({ index, address: `source ${index}` });
       if (index % 10 === 0) await idle();
@@ -53,7 +53,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
   });
 
   it('reserves larger blocks while they are used up quickly, and single indexes otherwise', async () => {
-    const pool = open();
+    const pool = openPool();
     const reserved: (number | undefined)[] = [];
     for (let taken = 0; taken < 8; taken += 1) {
       await take(pool);
@@ -67,7 +67,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
   });
 
   it('never reserves more than 64 at once', async () => {
-    const pool = open();
+    const pool = openPool();
     let before = 0;
     for (let taken = 0; taken < 400; taken += 1) {
       await take(pool);
@@ -99,7 +99,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
   });
 
   it('does not give out what was reserved by a transaction that was rolled back', async () => {
-    const pool = open();
+    const pool = openPool();
     const taken = new Set<number>();
     for (let count = 0; count < 300; count += 1) {
       const attempt = database.write(async (transaction) => {
@@ -146,15 +146,15 @@ describe.each(engines)('The address pool on $name', (engine) => {
   });
 
   it('never gives out an index twice when several processes share a key', async () => {
-    const pools = [open(), open(), open()];
+    const pools = [openPool(), openPool(), openPool()];
     const taken = await Promise.all(
-      Array.from({ length: 90 }, (_, count) => take(pools[count % 3] ?? open())),
+      Array.from({ length: 90 }, (_, count) => take(pools[count % 3] ?? openPool())),
     );
     expect(new Set(taken.map(({ index }) => index)).size).toBe(90);
   });
 
   it('counts the indexes of each key separately', async () => {
-    const [first, second] = [open('first'), open('second')];
+    const [first, second] = [openPool('first'), openPool('second')];
     expect([await take(first), await take(second)]).toEqual([
       { index: 0, address: 'first 0' },
       { index: 0, address: 'second 0' },
@@ -162,7 +162,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
   });
 
   it('discards a block whose transaction was rolled back', async () => {
-    const pool = open();
+    const pool = openPool();
     await take(pool);
     const failed = database.write(async (transaction) => {
       await pool.take(transaction);
@@ -175,7 +175,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
   });
 
   it('derives the reserved addresses before they are taken', async () => {
-    const pool = open();
+    const pool = openPool();
     await take(pool);
     await take(pool);
     await idle();
@@ -188,7 +188,7 @@ describe.each(engines)('The address pool on $name', (engine) => {
     await database.write((transaction) =>
       transaction.insertInto('derivations').values({ source_id: 'source', next_index: 999 }).execute(),
     );
-    const pool = open();
+    const pool = openPool();
     expect((await take(pool)).index).toBe(999);
     await idle();
     await expect(take(pool)).rejects.toThrow('There is no such child');

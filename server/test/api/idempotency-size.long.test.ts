@@ -85,7 +85,7 @@ describe.each(engines)('On $name', (engine) => {
   });
 
   it('the replay of a creation is the first reply, byte for byte', async () => {
-    const create = () =>
+    const createOnce = () =>
       fetch(`${server.url}/v1/payments/checkout`, {
         method: 'POST',
         headers: {
@@ -95,23 +95,23 @@ describe.each(engines)('On $name', (engine) => {
         },
         body: '{"amount":10,"baseCurrency":"USD"}',
       });
-    const first = await (await create()).text();
+    const first = await (await createOnce()).text();
     const { data } = JSON.parse(first) as { data: { payment: { id: string } } };
     expect((await server.api('PATCH', `/v1/payments/${data.payment.id}/cancel`)).status).toBe(200);
-    expect(await (await create()).text()).toBe(first);
+    expect(await (await createOnce()).text()).toBe(first);
   });
 
   it('under /sandbox, a repeated request happens once, even if it moves the clock past the life of the key', async () => {
-    const send = (path: string, body: object, key: string) =>
+    const sandboxOnce = (path: string, body: object, key: string) =>
       server.api('POST', `/sandbox/${path}`, { body, headers: { 'Idempotency-Key': key } });
-    const first = await send('blocks', { network: 'litecoin', count: 1 }, 'blocks');
-    const again = await send('blocks', { network: 'litecoin', count: 1 }, 'blocks');
+    const first = await sandboxOnce('blocks', { network: 'litecoin', count: 1 }, 'blocks');
+    const again = await sandboxOnce('blocks', { network: 'litecoin', count: 1 }, 'blocks');
     expect([again.status, again.body]).toEqual([200, first.body]);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect((await send('blocks', { network: 'litecoin', count: 2 }, 'blocks')).status).toBe(422);
+    expect((await sandboxOnce('blocks', { network: 'litecoin', count: 2 }, 'blocks')).status).toBe(422);
 
-    const moved = await send('clock', { advanceSeconds: 3 * 86_400 }, 'clock');
-    const repeated = await send('clock', { advanceSeconds: 3 * 86_400 }, 'clock');
+    const moved = await sandboxOnce('clock', { advanceSeconds: 3 * 86_400 }, 'clock');
+    const repeated = await sandboxOnce('clock', { advanceSeconds: 3 * 86_400 }, 'clock');
     expect([repeated.status, repeated.body]).toEqual([200, moved.body]);
   });
 });

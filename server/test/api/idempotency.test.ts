@@ -121,7 +121,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     onEntered = () => undefined;
   });
 
-  const send = (
+  const sendNote = (
     text: unknown,
     path = '/v1/notes',
     { at = server, method = 'POST', apiKey = server.secret } = {},
@@ -139,8 +139,8 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
 
   it('gives a repeated request the first reply, byte for byte, and changes nothing', async () => {
     const before = await count();
-    const first = await send('a');
-    const second = await send('a');
+    const first = await sendNote('a');
+    const second = await sendNote('a');
     expect([first.status, second.status, second.body]).toEqual([200, 200, first.body]);
     expect([isReplay(first), isReplay(second)]).toEqual([false, true]);
     expect(await count()).toBe(before + 1);
@@ -148,74 +148,74 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   });
 
   it('ignores unknown fields when it compares bodies', async () => {
-    const first = await send('a');
-    const second = await send({ surplus: 1, text: 'a' });
+    const first = await sendNote('a');
+    const second = await sendNote({ surplus: 1, text: 'a' });
     expect([second.status, second.body]).toEqual([200, first.body]);
   });
 
   it('with another body is 422', async () => {
-    await send('a');
-    const { status, body: answer } = await send('b');
+    await sendNote('a');
+    const { status, body: answer } = await sendNote('b');
     expect([status, answer.data.code]).toEqual([422, 'idempotency_mismatch']);
   });
 
   it('applies to one method and path, and an alias counts as another path', async () => {
     const before = await count();
     const answers = [
-      await send('a'),
-      await send('a', '/v1/notes/alias'),
-      await send('a', '/v1/notes/N1', { method: 'PATCH' }),
-      await send('a', '/v1/notes/N2', { method: 'PATCH' }),
+      await sendNote('a'),
+      await sendNote('a', '/v1/notes/alias'),
+      await sendNote('a', '/v1/notes/N1', { method: 'PATCH' }),
+      await sendNote('a', '/v1/notes/N2', { method: 'PATCH' }),
     ];
     expect(answers.map(isReplay)).toEqual([false, false, false, false]);
     expect(await count()).toBe(before + 4);
-    expect(isReplay(await send('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
+    expect(isReplay(await sendNote('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
   });
 
   it('works for a path that is too long for a database index', async () => {
     // Random, because PostgreSQL would compress anything else to a shorter value.
     const path = `/v1/notes/${randomBytes(4500).toString('base64url')}`;
-    const first = await send('a', path, { method: 'PATCH' });
+    const first = await sendNote('a', path, { method: 'PATCH' });
     expect([first.status, isReplay(first)]).toEqual([200, false]);
-    expect(isReplay(await send('a', path, { method: 'PATCH' }))).toBe(true);
-    expect(isReplay(await send('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
+    expect(isReplay(await sendNote('a', path, { method: 'PATCH' }))).toBe(true);
+    expect(isReplay(await sendNote('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
   });
 
   it('applies to one kind and mode of API key', async () => {
     const answers = [
-      await send('a'),
-      await send('a', '/v1/notes', { apiKey: server.public }),
-      await send('a', '/v1/notes', { apiKey: server.live }),
-      await send('a', '/v1/notes', { apiKey: server.public }),
+      await sendNote('a'),
+      await sendNote('a', '/v1/notes', { apiKey: server.public }),
+      await sendNote('a', '/v1/notes', { apiKey: server.live }),
+      await sendNote('a', '/v1/notes', { apiKey: server.public }),
     ];
     expect(answers.map(isReplay)).toEqual([false, false, false, true]);
   });
 
   it('is ignored by DELETE, which is idempotent anyway', async () => {
-    await send('a', '/v1/notes', { method: 'DELETE' });
-    expect(isReplay(await send('a', '/v1/notes', { method: 'DELETE' }))).toBe(false);
+    await sendNote('a', '/v1/notes', { method: 'DELETE' });
+    expect(isReplay(await sendNote('a', '/v1/notes', { method: 'DELETE' }))).toBe(false);
   });
 
   it('does not store errors, whether from validation or from a rule', async () => {
-    expect((await send({ text: 1 })).status).toBe(400);
-    expect((await send('a')).status).toBe(200);
+    expect((await sendNote({ text: 1 })).status).toBe(400);
+    expect((await sendNote('a')).status).toBe(200);
     const before = await count();
-    expect((await send('a', '/v1/refuse')).status).toBe(409);
-    expect((await send('b', '/v1/refuse')).status).toBe(409);
+    expect((await sendNote('a', '/v1/refuse')).status).toBe(409);
+    expect((await sendNote('b', '/v1/refuse')).status).toBe(409);
     expect(await count()).toBe(before);
   });
 
   it('rolls back a change whose reply breaks the contract', async () => {
     const before = await count();
-    expect((await send('a', '/v1/wrong')).status).toBe(500);
+    expect((await sendNote('a', '/v1/wrong')).status).toBe(500);
     expect(await count()).toBe(before);
-    expect((await send('b', '/v1/wrong')).status).toBe(500);
+    expect((await sendNote('b', '/v1/wrong')).status).toBe(500);
   });
 
   it('returns the reply of a change that committed although its reply was lost', async () => {
     const before = await count();
-    expect((await send('a', '/v1/crash')).status).toBe(500);
-    const { status, body: answer } = await send('a', '/v1/crash');
+    expect((await sendNote('a', '/v1/crash')).status).toBe(500);
+    const { status, body: answer } = await sendNote('a', '/v1/crash');
     expect([status, answer]).toEqual([
       200,
       { status: 'success', message: 'Note created', data: { id: before + 1, text: 'a' } },
@@ -224,28 +224,28 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   });
 
   it('stores the reply of a handler that changes nothing', async () => {
-    const first = await send('a', '/v1/unchanged');
-    const second = await send('a', '/v1/unchanged');
+    const first = await sendNote('a', '/v1/unchanged');
+    const second = await sendNote('a', '/v1/unchanged');
     expect([isReplay(second), second.body]).toEqual([true, first.body]);
-    expect((await send('b', '/v1/unchanged')).status).toBe(422);
+    expect((await sendNote('b', '/v1/unchanged')).status).toBe(422);
   });
 
   it('is 409 while the first request is in progress', async () => {
-    let open: () => void = () => undefined;
-    gate = new Promise((resolve) => (open = resolve));
+    let openGate: () => void = () => undefined;
+    gate = new Promise((resolve) => (openGate = resolve));
     const entered = new Promise<void>((resolve) => (onEntered = resolve));
-    const first = send('a');
+    const first = sendNote('a');
     await entered;
-    const second = await send('a');
+    const second = await sendNote('a');
     expect([second.status, second.body.data.code]).toEqual([409, 'idempotency_in_progress']);
-    open();
+    openGate();
     expect((await first).status).toBe(200);
-    expect(isReplay(await send('a'))).toBe(true);
+    expect(isReplay(await sendNote('a'))).toBe(true);
   });
 
   it('sent twenty times at once makes one change', async () => {
     const before = await count();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send('a')));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => sendNote('a')));
     expect(await count()).toBe(before + 1);
     expect(answers.filter((answer) => answer.status === 200 && !isReplay(answer))).toHaveLength(1);
     expect(answers.every((answer) => answer.status === 409 || answer.body.data['text'] === 'a')).toBe(true);
@@ -254,7 +254,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   it('sent to two processes at once makes one change, and both get the reply', async () => {
     const before = await count();
     const answers = await Promise.all(
-      [server, replica].map((at) => send('a', '/v1/notes', { at, apiKey: server.secret })),
+      [server, replica].map((at) => sendNote('a', '/v1/notes', { at, apiKey: server.secret })),
     );
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.map(isReplay).sort()).toEqual([false, true]);
@@ -265,14 +265,14 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   if (engine.name === 'PostgreSQL')
     it('makes the second process wait for the first, then return the same reply', async () => {
       const before = await count();
-      let open: () => void = () => undefined;
-      gate = new Promise((resolve) => (open = resolve));
+      let openGate: () => void = () => undefined;
+      gate = new Promise((resolve) => (openGate = resolve));
       const entered = new Promise<void>((resolve) => (onEntered = resolve));
-      const first = send('a');
+      const first = sendNote('a');
       await entered;
-      const second = send('a', '/v1/notes', { at: replica });
+      const second = sendNote('a', '/v1/notes', { at: replica });
       await expect.poll(waitingTransactions).toBe(1);
-      open();
+      openGate();
       const answers = await Promise.all([first, second]);
       expect(answers.map(isReplay)).toEqual([false, true]);
       expect(answers[1].body).toEqual(answers[0].body);
@@ -290,13 +290,13 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   }
 
   it('expires after 24 hours, whether it was pruned or not', async () => {
-    await send('a');
+    await sendNote('a');
     now += 24 * 60 * 60 * 1000 - 10;
     await prune();
-    expect((await send('b')).status).toBe(422);
+    expect((await sendNote('b')).status).toBe(422);
     now += 10;
-    expect(isReplay(await send('b'))).toBe(false);
-    expect(isReplay(await send('b'))).toBe(true);
+    expect(isReplay(await sendNote('b'))).toBe(false);
+    expect(isReplay(await sendNote('b'))).toBe(true);
     now += 24 * 60 * 60 * 1000;
     await prune();
     const kept = await server.database.reader.selectFrom('idempotency').select('request').execute();

@@ -123,9 +123,9 @@ it('A long reply to a public key counts as more than one request', async () => {
 
 it('The limit of payments per IP address applies to public keys, but not to secret keys', async () => {
   const { public: publicKey, secret } = await start({ publicPerSecond: 100, secretPerSecond: 100 });
-  const create = (key: string) => sendMany(6, key, 'POST', '/v1/payments/checkout');
-  expect((await create(publicKey)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 429, 429]);
-  expect((await create(secret)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
+  const createSix = (key: string) => sendMany(6, key, 'POST', '/v1/payments/checkout');
+  expect((await createSix(publicKey)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 429, 429]);
+  expect((await createSix(secret)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
 });
 
 it('A public key has a limit of payments in total', async () => {

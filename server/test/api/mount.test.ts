@@ -139,15 +139,15 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const send = (method: string, path: string, options: CallOptions = {}) =>
+const callWithKey = (method: string, path: string, options: CallOptions = {}) =>
   call(server.url, method, path, { key: server.secret, ...options });
-const create = (body: unknown) => send('POST', '/v1/things', { body });
+const createThing = (body: unknown) => callWithKey('POST', '/v1/things', { body });
 const good = { label: 'Lamp', amount: 1 };
 const docsUrl = (code: string) => `${server.publicUrl}/docs/errors#${code}`;
 
 describe('A reply', () => {
   it('is the envelope with the fields of the contract and no others', async () => {
-    const { status, headers, body } = await send('GET', '/v1/things/T1');
+    const { status, headers, body } = await callWithKey('GET', '/v1/things/T1');
     expect(status).toBe(200);
     expect(body).toEqual({
       status: 'success',
@@ -160,7 +160,7 @@ describe('A reply', () => {
   });
 
   it('A list has meta.pagination', async () => {
-    const { body } = await send('GET', '/v1/things?page=3&label=x');
+    const { body } = await callWithKey('GET', '/v1/things?page=3&label=x');
     expect(body).toMatchObject({
       data: [{ id: '3', label: 'x' }],
       meta: { pagination: { total: 1, count: 1, from: 1, to: 1 } },
@@ -168,18 +168,18 @@ describe('A reply', () => {
   });
 
   it('without data has only status and message', async () => {
-    const { body } = await send('POST', '/v1/things/special');
+    const { body } = await callWithKey('POST', '/v1/things/special');
     expect(body).toEqual({ status: 'success', message: 'Special done' });
   });
 
   it('The reply to HEAD is the reply to GET without the body', async () => {
-    const { status, headers, body } = await send('HEAD', '/v1/things/T1');
+    const { status, headers, body } = await callWithKey('HEAD', '/v1/things/T1');
     expect([status, body]).toEqual([200, undefined]);
     expect(Number(headers.get('content-length'))).toBeGreaterThan(20);
   });
 
   it('A reply that breaks the contract is a 500, logged with the field', async () => {
-    const { status, body } = await send('GET', '/v1/wrong');
+    const { status, body } = await callWithKey('GET', '/v1/wrong');
     expect([status, body.data.code]).toEqual([500, 'internal_error']);
     expect(server.logged.at(-1)).toContain('The reply of GET /v1/wrong has invalid fields: data.count');
   });
@@ -193,18 +193,18 @@ describe('A path', () => {
     ['DELETE', '/v1/things/T1', 405, 'GET, HEAD'],
     ['POST', '/v1/things/special/T1', 405, 'GET, HEAD'],
   ])('is matched before the method: %s %s is %i, Allow: %s', async (method, path, status, allow) => {
-    const answer = await send(method, path);
+    const answer = await callWithKey(method, path);
     expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
     expect(answer.body.data.code).toBe('method_not_allowed');
   });
 
   it.each(['/v1/things/special/T2', '/v1/things/T2', '/v1/things/T2/'])('%s retrieves T2', async (path) => {
-    const { body } = await send('GET', path);
+    const { body } = await callWithKey('GET', path);
     expect(body.data).toEqual({ id: 'T2', label: 'A thing' });
   });
 
   it('gives each placeholder its decoded value', async () => {
-    const { body } = await send('PATCH', '/v1/things/a%20b/move/%C3%A9t%C3%A9%2F1');
+    const { body } = await callWithKey('PATCH', '/v1/things/a%20b/move/%C3%A9t%C3%A9%2F1');
     expect(body.data).toEqual({ owner_id: 'a b', place: 'été/1' });
   });
 
@@ -215,16 +215,16 @@ describe('A path', () => {
     ['/v1/docs/a/:b/{c}', 'a/:b/{c}'],
     ['/v1/docs/things', 'things'],
   ])('with a rest placeholder matches any number of segments: %s', async (path, rest) => {
-    const { body } = await send('GET', path);
+    const { body } = await callWithKey('GET', path);
     expect(body.data).toEqual({ path: rest });
   });
 
   it.each(['/v1', '/v1/nothing', '/v1/things/a/b/c', '/v1//things', '/v1/__proto__', '/v1/things//'])(
     'A path that does not exist is 404 with a key and 401 without: %s',
     async (path) => {
-      const known = await send('GET', path);
+      const known = await callWithKey('GET', path);
       expect([known.status, known.body.data.code]).toEqual([404, 'not_found']);
-      const unknown = await send('GET', path, { key: undefined });
+      const unknown = await callWithKey('GET', path, { key: undefined });
       expect([unknown.status, unknown.body.data.code]).toEqual([401, 'missing_api_key']);
     },
   );
@@ -232,9 +232,9 @@ describe('A path', () => {
   it.each(['/v1/things/%ZZ', '/v1/things/%ff', '/v1/things/a%00b'])(
     'A path that cannot be decoded is 400: %s',
     async (path) => {
-      const { status, body } = await send('GET', path);
+      const { status, body } = await callWithKey('GET', path);
       expect([status, body.data.code]).toEqual([400, 'validation_error']);
-      expect((await send('GET', path, { key: undefined })).status).toBe(401);
+      expect((await callWithKey('GET', path, { key: undefined })).status).toBe(401);
     },
   );
 });
@@ -249,24 +249,31 @@ describe('The key', () => {
     ['a malformed key', { Authorization: 'Bearer abc' }, 'invalid_api_key'],
     ['an unknown key', { Authorization: `Bearer sk_test_${'a'.repeat(43)}` }, 'invalid_api_key'],
   ])('is refused with 401: %s', async (_name, headers, code) => {
-    const { status, headers: answered, body } = await send('GET', '/v1/things', { key: undefined, headers });
+    const {
+      status,
+      headers: answered,
+      body,
+    } = await callWithKey('GET', '/v1/things', { key: undefined, headers });
     expect([status, body.data.code, answered.get('www-authenticate')]).toEqual([401, code, 'Bearer']);
     expect(body.data.requestId).toBe(answered.get('x-request-id'));
   });
 
   it('may be sent with the scheme in any case', async () => {
     const headers = { Authorization: `bearer ${server.secret}` };
-    expect((await send('GET', '/v1/things', { key: undefined, headers })).status).toBe(200);
+    expect((await callWithKey('GET', '/v1/things', { key: undefined, headers })).status).toBe(200);
   });
 
   it('must be secret if the endpoint says so, and this is checked before the body is read', async () => {
-    const { status, body } = await send('POST', '/v1/things', { key: server.public, body: '{"broken' });
+    const { status, body } = await callWithKey('POST', '/v1/things', {
+      key: server.public,
+      body: '{"broken',
+    });
     expect([status, body.data.code]).toEqual([403, 'secret_key_required']);
   });
 
   it('A key of either kind works on a public endpoint', async () => {
-    expect((await send('GET', '/v1/things/T1', { key: server.public })).status).toBe(200);
-    expect((await send('GET', '/v1/things/T1', { key: server.secret })).status).toBe(200);
+    expect((await callWithKey('GET', '/v1/things/T1', { key: server.public })).status).toBe(200);
+    expect((await callWithKey('GET', '/v1/things/T1', { key: server.secret })).status).toBe(200);
   });
 });
 
@@ -286,17 +293,17 @@ describe('A body', () => {
       'validation_error',
     ],
   ])('is refused if it is: %s', async (_name, body, status, code) => {
-    const answer = await create(body);
+    const answer = await createThing(body);
     expect([answer.status, answer.body.data.code]).toEqual([status, code]);
   });
 
   it('with a Content-Length over the limit is refused unread', async () => {
-    const { status, body } = await create({ ...good, more: 'x'.repeat(300_000) });
+    const { status, body } = await createThing({ ...good, more: 'x'.repeat(300_000) });
     expect([status, body.data.code]).toEqual([413, 'payload_too_large']);
   });
 
   it('with \\u0000 after an escaped backslash is accepted', async () => {
-    const { status, body } = await create('{"label":"a\\\\u0000b","amount":1}');
+    const { status, body } = await createThing('{"label":"a\\\\u0000b","amount":1}');
     expect([status, body.data]).toMatchObject([200, { label: 'a\\u0000b' }]);
   });
 
@@ -306,7 +313,7 @@ describe('A body', () => {
     ['application/json; charset=iso-8859-1'],
     ['multipart/form-data; boundary=x'],
   ])('sent as %s is 415', async (type) => {
-    const { status, body } = await send('POST', '/v1/things', {
+    const { status, body } = await callWithKey('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Type': type },
     });
@@ -318,12 +325,15 @@ describe('A body', () => {
     'APPLICATION/JSON;charset="UTF-8"',
     'application/merge-patch+json',
   ])('sent as %s is accepted', async (type) => {
-    const { status } = await send('POST', '/v1/things', { body: good, headers: { 'Content-Type': type } });
+    const { status } = await callWithKey('POST', '/v1/things', {
+      body: good,
+      headers: { 'Content-Type': type },
+    });
     expect(status).toBe(200);
   });
 
   it('sent compressed is 415', async () => {
-    const { status } = await send('POST', '/v1/things', {
+    const { status } = await callWithKey('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Encoding': 'gzip' },
     });
@@ -331,12 +341,12 @@ describe('A body', () => {
   });
 
   it('A missing body counts as an empty object, even with a Content-Type', async () => {
-    const { status, body } = await send('POST', '/v1/things', {
+    const { status, body } = await callWithKey('POST', '/v1/things', {
       headers: { 'Content-Type': 'application/json' },
     });
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'label']);
-    expect((await send('DELETE', '/v1/things/all')).status).toBe(200);
-    expect((await create('')).status).toBe(400);
+    expect((await callWithKey('DELETE', '/v1/things/all')).status).toBe(200);
+    expect((await createThing('')).status).toBe(400);
   });
 
   it.each([
@@ -344,13 +354,13 @@ describe('A body', () => {
     ['POST', '/v1/things/special'],
     ['PATCH', '/v1/things/a/move/b'],
   ])('is validated even if the endpoint takes none: %s %s', async (method, path) => {
-    expect((await send(method, path, { body: '{"broken' })).status).toBe(400);
-    expect((await send(method, path, { body: [] })).status).toBe(400);
-    expect((await send(method, path, { body: { surplus: 1 } })).status).toBe(200);
+    expect((await callWithKey(method, path, { body: '{"broken' })).status).toBe(400);
+    expect((await callWithKey(method, path, { body: [] })).status).toBe(400);
+    expect((await callWithKey(method, path, { body: { surplus: 1 } })).status).toBe(200);
   });
 
   it('loses unknown fields and cannot set the prototype', async () => {
-    const { status, body } = await create(
+    const { status, body } = await createThing(
       '{"label":"Lamp","amount":"1.50","__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"more":1}',
     );
     expect([status, body.data]).toEqual([200, { label: 'Lamp', amount: '1.5' }]);
@@ -360,7 +370,7 @@ describe('A body', () => {
 
 describe('Validation', () => {
   it('lists every invalid field by its path', async () => {
-    const { status, body } = await create({ label: '', amount: 'x', owner: { email: 'nobody' } });
+    const { status, body } = await createThing({ label: '', amount: 'x', owner: { email: 'nobody' } });
     expect(status).toBe(400);
     expect(body.status).toBe('error');
     expect(body.data).toEqual({
@@ -381,14 +391,14 @@ describe('Validation', () => {
   });
 
   it('refuses a repeated query parameter', async () => {
-    const { status, body } = await send('GET', '/v1/things?page=1&page=2');
+    const { status, body } = await callWithKey('GET', '/v1/things?page=1&page=2');
     expect([status, body.data.param]).toEqual([400, 'page']);
   });
 
   it.each(['page=0', 'page=x', 'page=', 'page=1.5', 'page[a]=1&page=-1', 'label=%00'])(
     'refuses ?%s',
     async (query) => {
-      expect((await send('GET', `/v1/things?${query}`)).status).toBe(400);
+      expect((await callWithKey('GET', `/v1/things?${query}`)).status).toBe(400);
     },
   );
 
@@ -400,13 +410,13 @@ describe('Validation', () => {
     ['page=1&Page=2', 'Page'],
     ['surplus', 'surplus'],
   ])('refuses the unknown parameter in ?%s and names it', async (query, name) => {
-    const { status, body } = await send('GET', `/v1/things?${query}`);
+    const { status, body } = await callWithKey('GET', `/v1/things?${query}`);
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', name]);
     expect(body.message).toMatch(/: Unknown query parameter. This endpoint takes only .*page/);
   });
 
   it('refuses any query of an endpoint that takes none', async () => {
-    const { status, body } = await send('GET', '/v1/things/T1?page=1');
+    const { status, body } = await callWithKey('GET', '/v1/things/T1?page=1');
     expect([status, body.message]).toEqual([
       400,
       'page: Unknown query parameter. This endpoint takes no query parameters',
@@ -415,9 +425,9 @@ describe('Validation', () => {
 
   it('an error lists 20 mistakes at most, and none at length', async () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`name${index}`, 'x']));
-    const unknown = await send('GET', `/v1/things?${new URLSearchParams(many).toString()}`);
-    const entries = await create({ label: 'Lamp', amount: 1, tags: Array<number>(11_000).fill(1) });
-    const long = await send('GET', `/v1/things?${'x'.repeat(5000)}=1`);
+    const unknown = await callWithKey('GET', `/v1/things?${new URLSearchParams(many).toString()}`);
+    const entries = await createThing({ label: 'Lamp', amount: 1, tags: Array<number>(11_000).fill(1) });
+    const long = await callWithKey('GET', `/v1/things?${'x'.repeat(5000)}=1`);
     for (const { status, body } of [unknown, entries, long]) {
       expect([status, body.data.code]).toEqual([400, 'validation_error']);
       expect(JSON.stringify(body).length).toBeLessThan(5000);
@@ -429,20 +439,20 @@ describe('Validation', () => {
   });
 
   it('says of a field that is missing that it is required', async () => {
-    const { body } = await create({ owner: {} });
+    const { body } = await createThing({ owner: {} });
     expect(body.message).toBe('label: Is required');
     expect(body.data.errors).toContainEqual({ path: 'amount', message: 'Is required' });
   });
 
   it.each(['%ZZ=%', 'page=%ff', 'label=%'])('refuses ?%s, which cannot be decoded', async (query) => {
-    const { status, body } = await send('GET', `/v1/things?${query}`);
+    const { status, body } = await callWithKey('GET', `/v1/things?${query}`);
     expect([status, body.data.param]).toEqual([400, 'query']);
   });
 });
 
 describe('An error', () => {
   it('An error of the server hides its cause, which is logged under the request id', async () => {
-    const { status, headers, body } = await send('GET', '/v1/broken');
+    const { status, headers, body } = await callWithKey('GET', '/v1/broken');
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain('select');
     expect(body.data).toEqual({
@@ -457,15 +467,15 @@ describe('An error', () => {
   });
 
   it('An error of an unreachable database is 503 with Retry-After', async () => {
-    const { status, headers, body } = await send('GET', '/v1/unreachable');
+    const { status, headers, body } = await callWithKey('GET', '/v1/unreachable');
     expect([status, body.data.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);
     expect(JSON.stringify(body)).not.toContain('10.0.0.1');
   });
 
   it('shows the payment that already has a reference only to secret keys', async () => {
-    const secret = await send('GET', '/v1/refused');
+    const secret = await callWithKey('GET', '/v1/refused');
     expect([secret.status, secret.body.data]).toMatchObject([409, { param: 'txRef', paymentId: 'PAYMENT' }]);
-    const page = await send('GET', '/v1/refused', { key: server.public });
+    const page = await callWithKey('GET', '/v1/refused', { key: server.public });
     expect(page.body.data).not.toHaveProperty('paymentId');
   });
 
@@ -478,7 +488,7 @@ describe('An error', () => {
     ['internal_error', '/v1/broken', {}],
     ['service_unavailable', '/v1/unreachable', {}],
   ])('links to the docs of its code: %s', async (code, path, options) => {
-    const { body } = await send('GET', path, options);
+    const { body } = await callWithKey('GET', path, options);
     expect(body.data).toMatchObject({ code, docsUrl: docsUrl(code) });
   });
 });
@@ -493,7 +503,7 @@ describe('Browsers', () => {
   it.each(['/v1/things/T1', '/v1/things/special/T1', '/v1/things/special', '/v1/nothing'])(
     'may send a preflight request for %s',
     async (path) => {
-      const { status, headers } = await send('OPTIONS', path, { key: undefined, headers: preflight });
+      const { status, headers } = await callWithKey('OPTIONS', path, { key: undefined, headers: preflight });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
       expect(headers.get('access-control-allow-headers')).toBe('Authorization,Content-Type,Idempotency-Key');
       expect(headers.get('access-control-allow-credentials')).toBeNull();
@@ -504,7 +514,10 @@ describe('Browsers', () => {
     'may read the replies and errors of %s',
     async (path) => {
       for (const key of [server.public, undefined]) {
-        const { headers } = await send('GET', path, { key, headers: { Origin: 'https://shop.example' } });
+        const { headers } = await callWithKey('GET', path, {
+          key,
+          headers: { Origin: 'https://shop.example' },
+        });
         expect(headers.get('access-control-allow-origin')).toBe('*');
         expect(headers.get('access-control-expose-headers')).toBe(
           'Date,Retry-After,X-Request-Id,Idempotent-Replayed',
@@ -514,7 +527,10 @@ describe('Browsers', () => {
   );
 
   it('learn nothing about an endpoint that only a secret key may call', async () => {
-    const { status, headers } = await send('OPTIONS', '/v1/things', { key: undefined, headers: preflight });
+    const { status, headers } = await callWithKey('OPTIONS', '/v1/things', {
+      key: undefined,
+      headers: preflight,
+    });
     expect([status, headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 });

@@ -37,7 +37,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
 
   const api = (method: string, path: string, key = server.secretKey, body?: unknown) =>
     server.api(method, `/v1/bank-accounts${path}`, { key, ...(body !== undefined && { body }) });
-  const create = (body: unknown, key?: string) => api('POST', '', key, body);
+  const createAccount = (body: unknown, key?: string) => api('POST', '', key, body);
   const list = (query: string, key?: string) => api('GET', query, key);
   const makePrimary = (id: unknown, key?: string) => api('GET', `/primary/${String(id)}`, key);
   const archive = (id: unknown, key?: string) => api('DELETE', `/account/archive/${String(id)}`, key);
@@ -46,10 +46,11 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     accountBank: institution,
     accountNumber: numberAt(institution, serial++),
   });
-  const added = async (key?: string, body: unknown = fresh()) => (await create(body, key)).body.data['id'];
+  const added = async (key?: string, body: unknown = fresh()) =>
+    (await createAccount(body, key)).body.data['id'];
 
   it('have the given fields, and the code of the bank', async () => {
-    const { status, body } = await create(fields);
+    const { status, body } = await createAccount(fields);
     expect([status, body.message]).toEqual([200, 'Bank account created']);
     const { id, createdAt, updatedAt, ...rest } = body.data;
     expect(rest).toEqual({ ...fields, mode: 'test', isPrimary: false, bankName: 'Guaranty Trust Bank' });
@@ -62,7 +63,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
 
   it('accept names, lower case and account numbers with separators', async () => {
     const number = numberAt('033', 777);
-    const { body } = await create({
+    const { body } = await createAccount({
       ...fields,
       accountNumber: `${number.slice(0, 3)} ${number.slice(3, 6)}-${number.slice(6)}`,
       accountBank: 'united bank for africa',
@@ -98,14 +99,14 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
     ['a coin', { currency: 'USDT' }, 'unsupported_currency', 'currency'],
     ['invalid characters', { country: 'US', accountNumber: '12*45' }, 'validation_error', 'accountNumber'],
   ])('are refused with %s', async (_, change, code, param) => {
-    const { status, body } = await create({ ...fields, ...change });
+    const { status, body } = await createAccount({ ...fields, ...change });
     expect([status, body.data.code, body.data.param]).toEqual([400, code, param]);
   });
 
   it('accept any number without a check digit, and any bank in a country without a list of banks', async () => {
-    const wallet = await create({ ...fields, accountBank: 'OPay', accountNumber: '8000000001' });
+    const wallet = await createAccount({ ...fields, accountBank: 'OPay', accountNumber: '8000000001' });
     expect(wallet.body.data).toMatchObject({ accountNumber: '8000000001', accountBank: '999992' });
-    const ghana = await create({
+    const ghana = await createAccount({
       ...fields,
       country: 'GH',
       currency: 'GHS',
@@ -113,7 +114,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
       accountNumber: '1011010012345',
     });
     expect(ghana.body.data).toMatchObject({ accountBank: '040100', bankName: 'GCB Bank', country: 'GH' });
-    const iban = await create({
+    const iban = await createAccount({
       ...fields,
       country: 'FR',
       currency: 'EUR',
@@ -129,17 +130,21 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
 
   it('are unique by number, bank and currency, even if two are created at once', async () => {
     const body = fresh();
-    await create(body);
-    const again = await create({ ...body, accountBank: 'guaranty trust bank', accountName: 'Another Name' });
+    await createAccount(body);
+    const again = await createAccount({
+      ...body,
+      accountBank: 'guaranty trust bank',
+      accountName: 'Another Name',
+    });
     expect([again.status, again.body.data.code, again.body.data.param]).toEqual([
       409,
       'bank_account_exists',
       'accountNumber',
     ]);
-    expect((await create({ ...body, currency: 'USD' })).status).toBe(200);
-    for (const key of [foreign, live]) expect((await create(body, key)).status).toBe(200);
+    expect((await createAccount({ ...body, currency: 'USD' })).status).toBe(200);
+    for (const key of [foreign, live]) expect((await createAccount(body, key)).status).toBe(200);
     const other = fresh();
-    const both = await Promise.all([create(other), create(other)]);
+    const both = await Promise.all([createAccount(other), createAccount(other)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
@@ -187,7 +192,7 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
   it('are gone once they are archived, and can be added again', async () => {
     const key = await server.foreignKey('secret', 'test');
     const body = fresh();
-    const { data } = (await create(body, key)).body;
+    const { data } = (await createAccount(body, key)).body;
     await makePrimary(data['id'], key);
     const archived = await archive(data['id'], key);
     expect(archived.body).toMatchObject({
@@ -202,12 +207,12 @@ describe.each(engines)('bank accounts, on $name', (engine) => {
       expect([gone.status, gone.body.data.code]).toEqual([404, 'not_found']);
     }
     expect(rowsOf(await list('', key))).toEqual([]);
-    const again = await create(body, key);
+    const again = await createAccount(body, key);
     expect(again.body.data).toMatchObject({ ...body, isPrimary: false });
     expect(again.body.data['id']).not.toBe(data['id']);
-    expect((await create(body, key)).status).toBe(409);
+    expect((await createAccount(body, key)).status).toBe(409);
     await archive(again.body.data['id'], key);
-    expect((await create(body, key)).status).toBe(200);
+    expect((await createAccount(body, key)).status).toBe(200);
   });
 
   it('are listed newest first, page by page, with every filter', async () => {

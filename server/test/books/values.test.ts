@@ -95,7 +95,7 @@ describe.each(engines)('The value of bookings, on $name', (engine) => {
     at(100n, 125n);
     shop.time.now = Date.UTC(2026, 9, 1, 12);
     await shop.mine('tron');
-    const pay = async (baseCurrency: string) => {
+    const sell = async (baseCurrency: string) => {
       shop.time.now += hour;
       const { address, amount } = await shop.lock(scope, { amount: '10', baseCurrency });
       await shop.send('tron', 'USDT', address, amount);
@@ -105,14 +105,14 @@ describe.each(engines)('The value of bookings, on $name', (engine) => {
       await shop.mine('tron', 2);
       return { seen: new Date(seen).toISOString(), booked: new Date(shop.time.now).toISOString() };
     };
-    const near = await pay('EUR');
+    const near = await sell('EUR');
     at(150n, 125n);
     await books.keepRates();
     at(100n, 125n);
     // Nothing was kept of this one; and the price of the last was not in the currency of the books.
-    const own = await pay('EUR');
+    const own = await sell('EUR');
     at(300n, 125n);
-    const none = await pay('USD');
+    const none = await sell('USD');
     shop.time.now = Date.UTC(2026, 10, 2);
     const month = '--month 2026-10';
     const of = { merchantId, mode: 'test' } as const;

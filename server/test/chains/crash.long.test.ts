@@ -14,7 +14,7 @@ import {
   expectAllPaid,
   expectBooksInOrder,
   order,
-  send,
+  sendOnAnvil,
   setUp,
   type Order,
 } from './orders-on-anvil.js';
@@ -69,7 +69,7 @@ describe.concurrent.each(enginesOfSoak)(
             await Promise.all(running);
             // Payers do not wait for the server.
             for (const one of orders.filter(({ sent }) => sent.length === 0)) {
-              if (randomInt(2) === 0) await send(anvil, token, one, one.due);
+              if (randomInt(2) === 0) await sendOnAnvil(anvil, token, one, one.due);
             }
             await anvil.mine(randomInt(4) === 0 ? 70 : randomInt(1, 5));
           }

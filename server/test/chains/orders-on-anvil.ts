@@ -74,8 +74,8 @@ export async function order(
       orders.push(one);
       if (randomInt(4) === 0) continue;
       const first = randomInt(3) === 0 ? due / 2n : due;
-      await send(anvil, token, one, first);
-      if (first < due) await send(anvil, token, one, due - first);
+      await sendOnAnvil(anvil, token, one, first);
+      if (first < due) await sendOnAnvil(anvil, token, one, due - first);
     } catch {
       // The server was killed during a request, or is frozen.
       await delay(5);
@@ -84,7 +84,7 @@ export async function order(
 }
 
 /** The node signs with its own account and mines at once, so that several can pay at a time. */
-export async function send(anvil: Anvil, token: string, one: Order, amount: bigint): Promise<void> {
+export async function sendOnAnvil(anvil: Anvil, token: string, one: Order, amount: bigint): Promise<void> {
   const hex = (value: bigint) => value.toString(16);
   const isToken = one.currency === 'USDT';
   const data = `0xa9059cbb${one.address.slice(2).padStart(64, '0')}${hex(amount).padStart(64, '0')}`;

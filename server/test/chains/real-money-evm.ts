@@ -38,7 +38,7 @@ const contractOf = (currency: Currency): Hex => {
 };
 
 /** Sends units of the books from the payer's wallet. */
-function send(currency: Currency, address: string, units: bigint): Promise<Hex> {
+function sendUnits(currency: Currency, address: string, units: bigint): Promise<Hex> {
   const { name, scale } = assets[currency];
   if (name === undefined) return anvil.send(address, units);
   return anvil.call(name, contractOf(currency), 'transfer', [address, units * scale]);
@@ -150,7 +150,8 @@ export function testRealMoney(engine: TestEngine): void {
     describe.each(currencies.map((currency) => ({ currency, what: assets[currency].what })))(
       '$what',
       ({ currency }) => {
-        const arrive = (address: string, units: bigint) => send(currency, address, gross(currency, units));
+        const arrive = (address: string, units: bigint) =>
+          sendUnits(currency, address, gross(currency, units));
 
         it('exact: seen, then settled with its confirmations', async () => {
           const payment = await lock(currency);
@@ -244,7 +245,7 @@ export function testRealMoney(engine: TestEngine): void {
 
     it('a token that keeps a fee counts with the amount that arrives, so a payer who forgets the fee pays too little', async () => {
       const payment = await lock('TRX');
-      await send('TRX', payment.address, payment.amount);
+      await sendUnits('TRX', payment.address, payment.amount);
       await settle();
       const arrived = payment.amount - payment.amount / 100n;
       expect(lasting(await server.look(payment))).toMatchObject({
@@ -258,7 +259,7 @@ export function testRealMoney(engine: TestEngine): void {
         currencies.map(async (currency) => [currency, await lock(currency)] as const),
       );
       const under = await lock();
-      await send('ETH', under.address, under.amount / 2n);
+      await sendUnits('ETH', under.address, under.amount / 2n);
       await settle();
       await server.expire(() => anvil.mine());
       await scan();
@@ -269,7 +270,7 @@ export function testRealMoney(engine: TestEngine): void {
       expect(await server.credited(under)).toEqual({ ETH: under.amount / 2n });
       for (const [currency, payment] of payments) {
         expect(await server.look(payment)).toMatchObject({ state: 'expired', events: ['payment.error'] });
-        await send(currency, payment.address, gross(currency, payment.amount));
+        await sendUnits(currency, payment.address, gross(currency, payment.amount));
         await scan();
       }
       await settle();
@@ -287,9 +288,9 @@ export function testRealMoney(engine: TestEngine): void {
 
     it('a wrong token is credited and said in the record, and does not pay', async () => {
       const payment = await lock('USDT');
-      await send('USDC', payment.address, payment.amount);
+      await sendUnits('USDC', payment.address, payment.amount);
       await scan();
-      await send('ETH', payment.address, 5n);
+      await sendUnits('ETH', payment.address, 5n);
       await scan();
       await settle();
       const wrong = { counts: false } as const;
@@ -331,7 +332,7 @@ export function testRealMoney(engine: TestEngine): void {
         log: ['other_transfer_seen', 'transfer_confirmed', 'unaccepted'],
         events: ['payment.unaccepted'],
       });
-      await send('ETH', payment.address, payment.amount);
+      await sendUnits('ETH', payment.address, payment.amount);
       await settle();
       expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
       expect(await server.credited(payment)).toEqual({ ETH: 2n * payment.amount });
@@ -356,7 +357,7 @@ export function testRealMoney(engine: TestEngine): void {
       const payment = await lock('ETH');
       const half = payment.amount / 2n;
       await anvil.automine(false);
-      await send('ETH', payment.address, half);
+      await sendUnits('ETH', payment.address, half);
       await anvil.call('Splitter', splitter, 'pay', [[payment.address]], payment.amount - half);
       await anvil.mine();
       await anvil.automine(true);
@@ -379,7 +380,7 @@ export function testRealMoney(engine: TestEngine): void {
         const wasSettled = depth >= confirmations;
 
         /** Pays an ether and a token payment in the block at this depth, and reads it. */
-        async function pay() {
+        async function payInBothAssets() {
           const [native, token] = [await lock('ETH'), await lock('USDT')];
           await anvil.automine(false);
           const nonce = Number(await anvil.rpc('eth_getTransactionCount', [anvil.sender, 'latest']));
@@ -420,15 +421,15 @@ export function testRealMoney(engine: TestEngine): void {
         }
 
         it('reverts exactly the credit of a payment that it drops, which can be paid again', async () => {
-          const { paid } = await pay();
+          const { paid } = await payInBothAssets();
           await anvil.reorg(depth);
           await anvil.mine();
           await scan();
           await expectLost(paid);
           await server.expectBooksInOrder();
           const [native, token] = paid;
-          await send('ETH', native.address, native.amount);
-          await send('USDT', token.address, token.amount);
+          await sendUnits('ETH', native.address, native.amount);
+          await sendUnits('USDT', token.address, token.amount);
           await settle();
           for (const payment of paid) {
             expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
@@ -436,7 +437,7 @@ export function testRealMoney(engine: TestEngine): void {
         });
 
         it('A reorg that moves a payment to another block credits it once', async () => {
-          const { paid, transactions } = await pay();
+          const { paid, transactions } = await payInBothAssets();
           await anvil.reorg(
             depth,
             transactions.map((raw) => [raw, depth - 1] as const),
@@ -456,7 +457,7 @@ export function testRealMoney(engine: TestEngine): void {
         });
 
         it('reverts a payment that it replaces with another of the same sender', async () => {
-          const { paid, nonce } = await pay();
+          const { paid, nonce } = await payInBothAssets();
           const replacements = [
             await anvil.sign(stranger, 1n, nonce),
             await anvil.sign(stranger, 2n, nonce + 1),
@@ -582,10 +583,10 @@ export function testRealMoney(engine: TestEngine): void {
         '$name: nothing is lost, nothing is reverted, and no price is locked',
         async ({ message, fail }) => {
           const [before, during] = [await lock('ETH'), await lock('USDT')];
-          await send('ETH', before.address, before.amount);
+          await sendUnits('ETH', before.address, before.amount);
           await settle();
           await fail();
-          await send('USDT', during.address, during.amount);
+          await sendUnits('USDT', during.address, during.amount);
           await anvil.mine(confirmations);
           await expect(scan()).rejects.toThrow(message);
           expect((await server.look(before)).state).toBe('settled');
@@ -638,7 +639,7 @@ export function testRealMoney(engine: TestEngine): void {
           stalled.push(response);
           return true;
         };
-        await send('ETH', payment.address, payment.amount);
+        await sendUnits('ETH', payment.address, payment.amount);
         await anvil.mine(confirmations);
         const scanning = scan();
         const ended = expect(scanning).rejects.toThrow('node 1 cannot be reached');

@@ -40,7 +40,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
       const scan = () => server.scan(network);
       const lock = () => server.lock('LTC', network);
-      const pay = ({ address }: LockedPayment, units: bigint, isReplaceable = false) =>
+      const payFromNode = ({ address }: LockedPayment, units: bigint, isReplaceable = false) =>
         node.pay(address, fromUnits(units, 8), isReplaceable);
       const elsewhere = () => node.rpc<string>('getnewaddress');
       async function settle(): Promise<void> {
@@ -54,7 +54,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
       it('exact: seen in the mempool, then per confirmation, then settled', async () => {
         const payment = await lock();
         expect(payment.address).toMatch(/^rltc1q/);
-        await pay(payment, payment.amount);
+        await payFromNode(payment, payment.amount);
         await scan();
         expect(await server.look(payment)).toEqual({
           state: 'confirming',
@@ -85,8 +85,8 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           [topped.address]: fromUnits(part, 8),
           [over.address]: fromUnits(over.amount + part, 8),
         });
-        await pay(twice, twice.amount);
-        await pay(twice, twice.amount);
+        await payFromNode(twice, twice.amount);
+        await payFromNode(twice, twice.amount);
         await scan();
         await settle();
         expect(await server.look(topped)).toMatchObject({
@@ -106,7 +106,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           });
           expect(await server.credited(payment)).toEqual({ LTC: amount });
         }
-        await pay(topped, topped.amount - part);
+        await payFromNode(topped, topped.amount - part);
         await scan();
         await settle();
         expect(await server.look(topped)).toEqual({
@@ -123,9 +123,9 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
       it('late: under stays an error, full is accepted, what waited in time is in time, and all is credited', async () => {
         const [under, full, waiting] = [await lock(), await lock(), await lock()];
-        await pay(under, under.amount / 2n);
+        await payFromNode(under, under.amount / 2n);
         await settle();
-        await pay(waiting, waiting.amount);
+        await payFromNode(waiting, waiting.amount);
         await scan();
         await server.expire(async () => node.rpc('generateblock', await elsewhere(), []));
         await scan();
@@ -135,7 +135,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
         });
         expect(await server.look(full)).toMatchObject({ state: 'expired', events: ['payment.error'] });
         expect(await server.look(waiting)).toMatchObject({ state: 'confirming', events: [] });
-        await pay(full, full.amount);
+        await payFromNode(full, full.amount);
         await scan();
         await settle();
         expect(await server.look(full)).toEqual({
@@ -152,7 +152,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
       it('replaced by a payment to somebody else: lost at once', async () => {
         const payment = await lock();
-        const txid = await pay(payment, payment.amount, true);
+        const txid = await payFromNode(payment, payment.amount, true);
         await scan();
         expect((await server.look(payment)).state).toBe('confirming');
         await node.replace(txid, await elsewhere());
@@ -171,7 +171,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
       it('replaced by the same payment with a higher fee: counted once', async () => {
         const payment = await lock();
-        const txid = await pay(payment, payment.amount, true);
+        const txid = await payFromNode(payment, payment.amount, true);
         await scan();
         await node.rpc('bumpfee', txid);
         await scan();
@@ -194,7 +194,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
           async function settledAt(isReplaceable = false) {
             const payment = await lock();
-            const txid = await pay(payment, payment.amount, isReplaceable);
+            const txid = await payFromNode(payment, payment.amount, isReplaceable);
             await scan();
             await node.mine(depth);
             await scan();
@@ -300,12 +300,12 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           '$name: nothing is lost, nothing is reverted, nothing expires unread',
           async ({ behaviour, message }) => {
             const [before, during] = [await lock(), await lock()];
-            await pay(before, before.amount);
+            await payFromNode(before, before.amount);
             await scan();
             await settle();
             const behaves = await behaviour();
             proxy.behave = () => behaves;
-            await pay(during, during.amount);
+            await payFromNode(during, during.amount);
             await node.mine(confirmations);
             await expect(scan()).rejects.toThrow(message);
             server.time.skewMs += 31 * 60_000;
@@ -360,9 +360,9 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
         it('is killed with a payment in a block and one waiting, and starts again', async () => {
           const [mined, waiting] = [await lock(), await lock()];
-          await pay(mined, mined.amount);
+          await payFromNode(mined, mined.amount);
           await node.mine();
-          await pay(waiting, waiting.amount);
+          await payFromNode(waiting, waiting.amount);
           await scan();
           await node.kill();
           await expect(scan()).rejects.toThrow('No node of litecoin-regtest can be used');

@@ -76,13 +76,13 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     const chain = fixture.chain('tron');
     const address = testAddress('tron', 3);
     const transfer = { merchantId, network: 'tron', currency: 'USDT', address, amount: 1n };
-    const send = () => database.write((transaction) => simulated.send(transaction, transfer));
+    const sendAgain = () => database.write((transaction) => simulated.send(transaction, transfer));
     const seen = async () => (await chain.pending(signal)).map(({ txHash }) => txHash);
     const sent: string[] = [];
     expect(await seen()).toEqual([]);
     for (let count = 0; count < 4; count += 1) {
       clock.time += count % 2;
-      sent.push(await send());
+      sent.push(await sendAgain());
       expect((await seen()).sort()).toEqual([...sent].sort());
     }
     const unchanged = await chain.pending(signal);
@@ -106,7 +106,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
 
     await fixture.mine('tron', 1);
     expect(await seen()).toEqual([]);
-    const next = await send();
+    const next = await sendAgain();
     expect(await seen()).toEqual([next]);
     await fixture.reorg('tron', 1, true);
     expect((await seen()).sort()).toEqual([...sent, next].sort());

@@ -18,7 +18,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-async function open(path: string): Promise<string[]> {
+async function openAndClose(path: string): Promise<string[]> {
   const warnings: string[] = [];
   const database = await openDatabase(`sqlite:${path}`, { warn: (message) => warnings.push(message) });
   await database.write((transaction) =>
@@ -40,7 +40,7 @@ it('A new database, its WAL and its folder are private, whatever the umask', asy
   const former = process.umask(0);
   try {
     const path = join(root, 'data', 'checkout.db');
-    expect(await open(path)).toEqual([]);
+    expect(await openAndClose(path)).toEqual([]);
     expect(await modeOf(join(root, 'data'))).toBe('700');
   } finally {
     process.umask(former);
@@ -50,10 +50,10 @@ it('A new database, its WAL and its folder are private, whatever the umask', asy
 it('A file that others can read is made private at the start, which says so', async () => {
   const folder = join(root, 'data');
   const path = join(folder, 'checkout.db');
-  await open(path);
+  await openAndClose(path);
   await chmod(path, 0o644);
   await chmod(folder, 0o755);
-  const warnings = await open(path);
+  const warnings = await openAndClose(path);
   // SQLite makes the other two like the first.
   expect(warnings).toEqual([
     expect.stringContaining(`${path}. It is mode 600 now`),
@@ -62,12 +62,12 @@ it('A file that others can read is made private at the start, which says so', as
     expect.stringContaining(`${folder}. It is mode 700 now`),
   ]);
   expect([await modeOf(path), await modeOf(folder)]).toEqual(['600', '700']);
-  expect(await open(path)).toEqual([]);
+  expect(await openAndClose(path)).toEqual([]);
 });
 
 it('The server logs which modes it changed', async () => {
   const path = join(root, 'data', 'checkout.db');
-  await open(path);
+  await openAndClose(path);
   await chmod(path, 0o644);
   const lines: string[] = [];
   const [engine] = engines;
@@ -83,13 +83,13 @@ it('A folder that holds other things is left as it is', async () => {
   await mkdir(folder);
   await chmod(folder, 0o755);
   await writeFile(join(folder, 'notes.txt'), '');
-  await open(join(folder, 'checkout.db'));
+  await openAndClose(join(folder, 'checkout.db'));
   expect(await modeOf(folder)).toBe('755');
 });
 
 it('A backup is private', async () => {
   const path = join(root, 'data', 'checkout.db');
-  await open(path);
+  await openAndClose(path);
   const backup = join(root, 'backup.db');
   const { exitCode, stderr } = await runCommandLine(`sqlite:${path}`, ['database', 'backup', backup]);
   expect([exitCode, stderr]).toEqual([0, `Database: ${path}\n`]);
@@ -134,7 +134,7 @@ it.runIf(process.getuid?.() === 0)(
   "Another user's database is not missing: permission is denied",
   async () => {
     const path = join(root, 'data', 'checkout.db');
-    await open(path);
+    await openAndClose(path);
     process.seteuid?.(65_534);
     try {
       for (const mustExist of ['at this release', 'at any release', undefined] as const) {

@@ -22,7 +22,7 @@ async function migrateFurther(databaseUrl: string, name: string): Promise<void> 
   await database.close();
 }
 
-async function pay(server: TestServer): Promise<string> {
+async function payUntilSuccess(server: TestServer): Promise<string> {
   const records = createRecords(server);
   const id = await records.paidPayment('ethereum');
   await expect
@@ -35,13 +35,13 @@ describe.each(engines)('An additive migration of the next release, on $name', (e
   it('leaves running servers of this release working, and lets them start again', async () => {
     const former = await startServer({ engine });
     // Its statements are prepared by now, for the columns that the tables had then.
-    const before = await pay(former);
+    const before = await payUntilSuccess(former);
     await migrateFurther(former.databaseUrl, '0002-next.additive');
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => former.api('GET', `/v1/transactions/${before}/verify`)),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    const after = await pay(former);
+    const after = await payUntilSuccess(former);
     if (engine.name === 'PostgreSQL') {
       // A second replica, of this release too, is started by an operator who has not upgraded it yet.
       const second = await startServer({

@@ -9,7 +9,7 @@ import {
   bootstrapKeys,
   expectAllThere,
   expectBooksInOrder,
-  pay,
+  keepPaying,
   type Answered,
 } from '../support/confirmed-work.js';
 import { engines } from '../support/engines.js';
@@ -98,7 +98,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     for (const server of servers) toStop.push(() => server.kill());
     const answered = new Map<string, Answered>();
     const stopped = new AbortController();
-    const paying = servers.map(({ url }) => pay(url, answered, stopped.signal));
+    const paying = servers.map(({ url }) => keepPaying(url, answered, stopped.signal));
     const { seen, replies, ended } = watch(servers, stopped.signal);
     await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(10);
 
@@ -154,23 +154,23 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
       ...bootstrapKeys,
     });
     toStop.push(() => server.kill());
-    const create = () =>
+    const createPayment = () =>
       call(server.url, 'POST', '/v1/payments/checkout', {
         key: bootstrapKeys.BOOTSTRAP_SECRET_KEY,
         body: { amount: 10, baseCurrency: 'USD' },
       });
-    expect((await create()).status).toBe(200);
+    expect((await createPayment()).status).toBe(200);
     // As services do that fence the old primary before they promote another.
     await ask(old.url, 'alter system set default_transaction_read_only = on');
     await ask(old.url, 'select pg_reload_conf()');
-    await expect.poll(async () => (await create()).status, { timeout: 10_000 }).toBe(503);
+    await expect.poll(async () => (await createPayment()).status, { timeout: 10_000 }).toBe(503);
     // cloudnative-pg#1254, bitnami/charts#23219: the address leads to the primary now, and to a standby then
     expect((await call(server.url, 'GET', '/readyz')).body.message).toBe(
       'Not ready to serve: the database is out of service: it can only be read, as a standby',
     );
     await next.promote();
     address.move(next.url);
-    await expect.poll(async () => (await create()).status, { timeout: 15_000 }).toBe(200);
+    await expect.poll(async () => (await createPayment()).status, { timeout: 15_000 }).toBe(200);
     const replies = new Set<string>();
     for (let turn = 0; turn < 12; turn += 1) {
       address.move(turn % 2 === 0 ? old.url : next.url);
@@ -178,7 +178,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
         next.url,
         "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
       );
-      for (const { status, headers } of await Promise.all(Array.from({ length: 8 }, create))) {
+      for (const { status, headers } of await Promise.all(Array.from({ length: 8 }, createPayment))) {
         replies.add(
           status === 200 ? '200' : `${status} ${headers.has('retry-after') ? 'with' : 'without'} Retry-After`,
         );
@@ -203,21 +203,21 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
       ...bootstrapKeys,
     });
     toStop.push(() => server.kill());
-    const create = () =>
+    const createPayment = () =>
       call(server.url, 'POST', '/v1/payments/checkout', {
         key: bootstrapKeys.BOOTSTRAP_SECRET_KEY,
         body: { amount: 10, baseCurrency: 'USD' },
       });
-    await Promise.all(Array.from({ length: 10 }, create));
+    await Promise.all(Array.from({ length: 10 }, createPayment));
     address.freeze();
-    const waiting = Promise.all(Array.from({ length: 20 }, create));
+    const waiting = Promise.all(Array.from({ length: 20 }, createPayment));
     await old.kill();
     await next.promote();
     address.move(next.url);
     for (const { status, headers } of await waiting) {
       if (status !== 200) expect([status, headers.has('retry-after')]).toEqual([503, true]);
     }
-    await expect.poll(async () => (await create()).status, { timeout: 15_000 }).toBe(200);
+    await expect.poll(async () => (await createPayment()).status, { timeout: 15_000 }).toBe(200);
     await expect
       .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 15_000 })
       .toBe(200);

@@ -23,18 +23,22 @@ it.each([
 });
 
 const order = { amount: '20', baseCurrency: 'USD' };
-const create = async (body: object, key = server.secretKey) => {
+const messageOf = async (body: object, key = server.secretKey) => {
   const { status, body: reply } = await call(server.url, 'POST', '/v1/payments/checkout', { key, body });
   expect(status).toBe(200);
   return reply.message;
 };
 
 it('with a test key, the reply names the fields of a create that are ignored, and what was probably meant', async () => {
-  expect(await create(order)).not.toContain('Ignored');
-  const message = await create({ ...order, redirectURL: 'https://shop.example', email: 'ada@shop.example' });
+  expect(await messageOf(order)).not.toContain('Ignored');
+  const message = await messageOf({
+    ...order,
+    redirectURL: 'https://shop.example',
+    email: 'ada@shop.example',
+  });
   expect(message).toContain('redirectURL (did you mean redirectUrl?)');
   expect(message).toContain('email (did you mean customer.email?)');
-  const nested = await create({
+  const nested = await messageOf({
     ...order,
     customer: { e_mail: 'x', Email: 'y' },
     metadata: { anything: 'z' },

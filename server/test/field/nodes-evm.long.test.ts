@@ -39,7 +39,7 @@ afterEach(() => proxy.close());
 
 const newAddress = () => testAddress('evm', nextIndex++) as Hex;
 
-const open = (nodes: readonly ProviderProxy[] = [proxy], ours?: readonly string[]): EvmChain =>
+const openChain = (nodes: readonly ProviderProxy[] = [proxy], ours?: readonly string[]): EvmChain =>
   createEvmChain(
     {
       ...{ mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: nodes.map(({ url }) => url) },
@@ -56,7 +56,8 @@ const open = (nodes: readonly ProviderProxy[] = [proxy], ours?: readonly string[
     },
   );
 
-const pay = (address: string, amount = 3n) => anvil.call('PlainToken', token, 'transfer', [address, amount]);
+const payTokens = (address: string, amount = 3n) =>
+  anvil.call('PlainToken', token, 'transfer', [address, amount]);
 const heightNow = async () => Number(await anvil.rpc<string>('eth_blockNumber'));
 const hex = (height: number) => `0x${height.toString(16)}`;
 const asks = (method: string, first?: unknown) =>
@@ -97,7 +98,7 @@ describe('Finality', () => {
   ])(
     'The final block stays the same while it is refused for a moment, and moves again afterwards: %s',
     async (_, refusal) => {
-      const chain = open();
+      const chain = openChain();
       for (told of [100, 101, 102]) {
         await finalOf(chain);
         await anvil.mine();
@@ -113,7 +114,7 @@ describe('Finality', () => {
   );
 
   it('A node that does not know the method for the final block is asked for it again after ten minutes', async () => {
-    const chain = open();
+    const chain = openChain();
     told = new NodeRefusal(-32601, 'the method does not exist');
     for (let round = 0; round < 20; round += 1) await finalOf(chain);
     expect(asks('eth_getBlockByNumber', 'finalized')).toBe(1);
@@ -123,7 +124,7 @@ describe('Finality', () => {
   });
 
   it('A final block that never worked is asked for less and less often (rskj#3309), but soon at first: the node may just start', async () => {
-    const chain = open();
+    const chain = openChain();
     told = new NodeRefusal(-32602, 'unsupported block tag: finalized');
     await finalOf(chain);
     await finalOf(chain);
@@ -143,7 +144,7 @@ describe('Finality', () => {
     });
 
     it('counts only after it has moved on with the chain', async () => {
-      const chain = open();
+      const chain = openChain();
       for (told of [head - 80, head - 76]) await finalOf(chain);
       expect(await finalOf(chain)).toBe(head - 76);
       proxy.respond = (response) => (response.destroy(), true);
@@ -162,7 +163,7 @@ describe('Finality', () => {
     });
 
     it('is noticed without an interruption, because it is closer to the newest block than ever before', async () => {
-      const chain = open();
+      const chain = openChain();
       for (told of [head - 80, head - 76]) await finalOf(chain);
       expect(await finalOf(chain)).toBe(head - 76);
       told = head - 64;
@@ -179,9 +180,9 @@ describe('Finality', () => {
           : undefined;
       try {
         proxy.change = made;
-        const chain = open([proxy, other]);
+        const chain = openChain([proxy, other]);
         const address = newAddress();
-        await pay(address);
+        await payTokens(address);
         const height = await heightNow();
         const block = await chain.block(height, signal);
         const transfer = block?.transfers.find((one) => one.address === address);
@@ -214,7 +215,7 @@ describe('A transfer that waits for a block', () => {
   let follower: Follower;
   let address: Hex;
   beforeEach(async () => {
-    follower = await follow(open());
+    follower = await follow(openChain());
     address = newAddress();
     await anvil.automine(false);
     const sent = anvil.send(address, 5n);
@@ -274,7 +275,7 @@ describe('A token transfer', () => {
   let follower: Follower;
   let address: Hex;
   beforeEach(async () => {
-    follower = await follow(open());
+    follower = await follow(openChain());
     address = newAddress();
   });
   const received = () => follower.received(address).map(({ amount }) => amount);
@@ -288,7 +289,7 @@ describe('A token transfer', () => {
       (receipt) => ({ ...receipt, blockNumber: null, blockHash: null, logs: [] }),
     ],
   ])('counts when its receipt is whole: the node has it before %s', async (_, change) => {
-    await pay(address);
+    await payTokens(address);
     answer(/^eth_getTransactionReceipt$/, (result) => change(result as object));
     expect(await failure(follower.sync())).toContain('No node of evm-dev can be used');
     proxy.change = undefined;
@@ -310,7 +311,7 @@ describe('A token transfer', () => {
     'is found in the receipts of a block whose logs are too much for one reply: %s (%i)',
     async (_, code, text) => {
       await anvil.mine(6);
-      await pay(address);
+      await payTokens(address);
       const height = await heightNow();
       const hash = (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(height), false])).hash;
       await anvil.mine(6);
@@ -325,7 +326,7 @@ describe('A token transfer', () => {
       expect(received()).toEqual([3n]);
       // And as the newest block.
       const next = newAddress();
-      await pay(next);
+      await payTokens(next);
       answer(/^eth_getLogs$/, () => new NodeRefusal(code, text));
       await follower.sync();
       expect(follower.received(next)).toHaveLength(1);
@@ -334,7 +335,7 @@ describe('A token transfer', () => {
 
   it('is found when ranges are refused as parameters that are wrong (INFURA#237, erigon PR 20424)', async () => {
     await anvil.mine(20);
-    await pay(address);
+    await payTokens(address);
     await anvil.mine(20);
     answer(/^eth_getLogs$/, (_, call) => {
       const { fromBlock, toBlock } = call.params[0] as Record<string, string>;
@@ -349,7 +350,7 @@ describe('A token transfer', () => {
 
   it('is found when ranges are refused with HTTP 413 (eigensdk-go PR 169)', async () => {
     await anvil.mine(4);
-    await pay(address);
+    await payTokens(address);
     await anvil.mine(4);
     proxy.respond = (response, calls) => {
       const call = calls.find(({ method }) => method === 'eth_getLogs');
@@ -376,7 +377,7 @@ describe('A token transfer', () => {
       const other = newAddress();
       await anvil.automine(false);
       // Three logs before ours, two of which say the same, and then ours twice.
-      await pay(other);
+      await payTokens(other);
       await anvil.call('PlainToken', token, 'transferToBoth', [other, other, 1n]);
       await anvil.call('PlainToken', token, 'transferToBoth', [address, address, 9n]);
       await anvil.mine();
@@ -414,19 +415,19 @@ describe('A token transfer', () => {
     ],
   ])('is found by a node that has lost %s', async (_, change) => {
     await anvil.mine(12);
-    await pay(address);
+    await payTokens(address);
     proxy.change = change;
     await follower.sync();
     expect(received()).toEqual([3n]);
     const next = newAddress();
-    await pay(next);
+    await payTokens(next);
     await anvil.mine(12);
     await follower.sync();
     expect(follower.received(next)).toHaveLength(1);
   });
 
   it('is found in a block with a log of a transaction that the node leaves out (bor#519, erigon#6574)', async () => {
-    await pay(address);
+    await payTokens(address);
     // Coins from another chain go to a stranger.
     const stranger = `0x${'7'.repeat(40).padStart(64, '0')}`;
     answer(/^eth_getLogs$/, (result) => {
@@ -435,7 +436,7 @@ describe('A token transfer', () => {
       const topics = [...log.topics.slice(0, 2), stranger];
       return [{ ...log, topics, transactionHash: `0x${'5'.repeat(64)}` }, log];
     });
-    follower = await follow(open([proxy], [address.toLowerCase()]), follower.head());
+    follower = await follow(openChain([proxy], [address.toLowerCase()]), follower.head());
     await follower.sync();
     expect(received()).toEqual([3n]);
   });
@@ -448,9 +449,9 @@ describe('A head that is not there for a moment', () => {
   ])(
     'A missing head reverts nothing, and is reported in the words of the node: %s',
     async (_, latest, words) => {
-      const follower = await follow(open());
+      const follower = await follow(openChain());
       const address = newAddress();
-      await pay(address);
+      await payTokens(address);
       await follower.sync();
       answer(/^eth_getBlockByNumber$/, (result, { params }) => (params[0] === 'latest' ? latest : undefined));
       expect(await failure(follower.sync())).toContain(words);
@@ -464,7 +465,7 @@ describe('A head that is not there for a moment', () => {
 
 describe('The number of transactions that an account has sent', () => {
   it('is unknown where nodes do not report it, and an error otherwise: nothing is called missing because of it', async () => {
-    const chain = open();
+    const chain = openChain();
     const ask = () => chain.balances.sent(anvil.sender, signal);
     expect(await ask()).toBeGreaterThan(0);
     answer(/^eth_getTransactionCount$/, () => new NodeRefusal(-32000, 'internal error'));
@@ -474,7 +475,7 @@ describe('The number of transactions that an account has sent', () => {
   });
 
   it('A refused balance after a block is an error too, once the node has reported one', async () => {
-    const chain = open();
+    const chain = openChain();
     const asked = [{ address: newAddress(), asset: { currency: 'ETH', decimals: 18 } }];
     const height = await heightNow();
     const ask = () => chain.balances.readOld(asked, height, undefined, signal);

@@ -30,7 +30,7 @@ describe.each(engines)('Keys on $name', (engine) => {
 
   afterEach(() => vi.useRealTimers());
 
-  const create = (kind: 'secret' | 'public', mode: 'test' | 'live') =>
+  const createKey = (kind: 'secret' | 'public', mode: 'test' | 'live') =>
     database.write((transaction) => keys.create(transaction, { merchantId, kind, mode }));
 
   it.each([
@@ -39,7 +39,7 @@ describe.each(engines)('Keys on $name', (engine) => {
     ['public', 'test', /^pk_test_[A-Za-z0-9_-]{43}$/],
     ['public', 'live', /^pk_live_[A-Za-z0-9_-]{43}$/],
   ] as const)('A %s %s key has its format, and authenticates its merchant', async (kind, mode, form) => {
-    const { key } = await create(kind, mode);
+    const { key } = await createKey(kind, mode);
     expect(key).toMatch(form);
     expect(parseKey(key)).toEqual({ kind, mode });
     const keyLast4 = key.slice(-4);
@@ -47,8 +47,8 @@ describe.each(engines)('Keys on $name', (engine) => {
   });
 
   it('Secret keys are stored as digests, public keys in full', async () => {
-    const secret = await create('secret', 'test');
-    const publicKey = await create('public', 'test');
+    const secret = await createKey('secret', 'test');
+    const publicKey = await createKey('public', 'test');
     const rows = await database.reader.selectFrom('api_keys').selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain(secret.key);
     expect(rows.find(({ id }) => id === secret.id)).toMatchObject({
@@ -70,7 +70,7 @@ describe.each(engines)('Keys on $name', (engine) => {
   );
 
   it('A key with one changed character authenticates nobody', async () => {
-    const { key } = await create('secret', 'test');
+    const { key } = await createKey('secret', 'test');
     const other = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
     expect(await keys.authenticate(other)).toBeUndefined();
   });
@@ -78,7 +78,7 @@ describe.each(engines)('Keys on $name', (engine) => {
   it('A revoked key authenticates nobody, at once here and within 5 s elsewhere', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const elsewhere = createKeys(database, clock, newId);
-    const { id, key } = await create('secret', 'test');
+    const { id, key } = await createKey('secret', 'test');
     expect(await elsewhere.authenticate(key)).toBeDefined();
     await database.write((transaction) => keys.revoke(transaction, id));
     expect(await keys.authenticate(key)).toBeUndefined();
@@ -94,7 +94,7 @@ describe.each(engines)('Keys on $name', (engine) => {
     let now = 1_850_000_000_000;
     const moving = clockAt(() => now);
     const [here, elsewhere] = [createKeys(database, moving, newId), createKeys(database, moving, newId)];
-    const { id, key } = await create('secret', 'test');
+    const { id, key } = await createKey('secret', 'test');
     const lastUse = async () => (await keys.list()).find((record) => record.id === id)?.lastUsedAt;
     await elsewhere.authenticate(key);
     now += 60_000;

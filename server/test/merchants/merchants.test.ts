@@ -29,7 +29,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
   });
 
   const merchants = createMerchants(clock, newId);
-  const create = (change: MerchantChange = {}) =>
+  const createMerchant = (change: MerchantChange = {}) =>
     database.write((transaction) => merchants.create(transaction, { name: 'Shop', ...change }));
   const start = (
     { publicKey, secretKey }: { publicKey?: string; secretKey?: string } = {},
@@ -53,7 +53,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
   });
 
   it('have a name for payers, no logo and a fee of 1 % by default', async () => {
-    expect(await create()).toMatchObject({
+    expect(await createMerchant()).toMatchObject({
       name: 'Shop',
       businessName: 'Shop',
       logo: '',
@@ -62,7 +62,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
   });
 
   it('change only in the given fields', async () => {
-    const { id } = await create({ logo: 'https://shop.example/logo.svg' });
+    const { id } = await createMerchant({ logo: 'https://shop.example/logo.svg' });
     const changed = await database.write((transaction) =>
       merchants.update(transaction, id, { businessName: 'The Shop', feeBasisPoints: 0 }),
     );
@@ -86,7 +86,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
     ['feeBasisPoints', { feeBasisPoints: 10_001 }],
     ['feeBasisPoints', { feeBasisPoints: 1.5 }],
   ])('refuse an invalid %s: %o', async (field, change) => {
-    await expect(create(change)).rejects.toMatchObject({
+    await expect(createMerchant(change)).rejects.toMatchObject({
       code: 'validation_error',
       details: { param: field },
     });

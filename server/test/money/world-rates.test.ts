@@ -19,7 +19,7 @@ let rates: WorldRates;
 /** Long enough for a busy machine. */
 let timeoutMs: number;
 
-function open(...names: string[]): WorldRates {
+function openRates(...names: string[]): WorldRates {
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
   const adapters = exchanges.adapters(...names);
   return createWorldRates({ adapters, currencies, now: () => time, log, timeoutMs });
@@ -48,7 +48,7 @@ beforeEach(async () => {
   time = Date.now();
   lines = [];
   timeoutMs = 10_000;
-  rates = open(...all);
+  rates = openRates(...all);
 });
 afterEach(() => exchanges.close());
 
@@ -83,7 +83,7 @@ describe('Sources that answer as documented', () => {
     const price = '92000.123456789012345678901';
     exchanges.quote('kraken', priced({ BTC: price }));
     exchanges.quote('coingecko', priced({ BTC: price }), seconds());
-    rates = open('kraken', 'coingecko');
+    rates = openRates('kraken', 'coingecko');
     await refresh();
     const { numerator, denominator } = rateOf('BTC');
     expect(numerator * 10n ** 21n).toBe(92000123456789012345678901n * denominator);
@@ -92,7 +92,7 @@ describe('Sources that answer as documented', () => {
   it('The rate of two sources is the middle, exactly', async () => {
     exchanges.quote('kraken', priced({ BTC: '92000' }));
     exchanges.quote('coingecko', priced({ BTC: '92001' }), seconds());
-    rates = open('kraken', 'coingecko');
+    rates = openRates('kraken', 'coingecko');
     await refresh();
     expect(rates.latest('BTC')).toMatchObject({ numerator: 184_001n, denominator: 2n });
     const rate = rateOf('BTC');
@@ -102,7 +102,7 @@ describe('Sources that answer as documented', () => {
 
   it('The rate is as old as the oldest of its prices', async () => {
     exchanges.quote('coingecko', market, seconds() - 40);
-    rates = open('kraken', 'coingecko');
+    rates = openRates('kraken', 'coingecko');
     await refresh();
     expect(rates.latest('BTC')?.at).toBe((seconds() - 40) * 1000);
   });
@@ -119,7 +119,7 @@ describe('Sources that misbehave', () => {
   });
 
   it('A single source is not believed, and two that differ by more than 4 % give no rate', async () => {
-    rates = open('kraken', 'coingecko');
+    rates = openRates('kraken', 'coingecko');
     exchanges.quote('coingecko', priced({ BTC: '97000' }), seconds());
     await refresh();
     expect(dollars('BTC')).toBeUndefined();
@@ -133,7 +133,7 @@ describe('Sources that misbehave', () => {
   it('Two sources that are 4 % apart are each within 2 % of their middle, and still do not agree', async () => {
     exchanges.quote('kraken', priced({ BTC: '92000' }));
     exchanges.quote('coingecko', priced({ BTC: '95755' }), seconds());
-    rates = open('kraken', 'coingecko');
+    rates = openRates('kraken', 'coingecko');
     await refresh();
     expect(dollars('BTC')).toBeUndefined();
   });
@@ -156,13 +156,13 @@ describe('Sources that misbehave', () => {
   });
 
   it('Fiat rates of two sources that differ count as none, and a single one says so, with its age', async () => {
-    rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
+    rates = openRates('kraken', 'bitstamp', 'coinbase', 'er-api');
     exchanges.quote('er-api', { ...market, fiat: { ...market.fiat, NGN: '1600' } }, seconds() - 7200);
     await refresh();
     expect(dollars('NGN')).toBeUndefined();
     expect(sourcesOf('EUR')).toEqual(['coinbase', 'er-api']);
     exchanges.answer('coinbase', (response) => response.writeHead(500).end());
-    rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
+    rates = openRates('kraken', 'bitstamp', 'coinbase', 'er-api');
     await refresh();
     const published = new Date((seconds() - 7200) * 1000).toISOString();
     expect(rates.latest('NGN')?.source).toBe(`only er-api, of ${published}`);
@@ -172,7 +172,7 @@ describe('Sources that misbehave', () => {
   });
 
   it('A price that the source itself calls old does not count', async () => {
-    rates = open('kraken', 'bitstamp');
+    rates = openRates('kraken', 'bitstamp');
     exchanges.quote('bitstamp', market, seconds() - 61);
     await refresh();
     expect(dollars('BTC')).toBeUndefined();
@@ -184,7 +184,7 @@ describe('Sources that misbehave', () => {
 
   it('A source whose clock is ahead does not make its price newer than the question', async () => {
     exchanges.quote('bitstamp', market, seconds() + 3600);
-    rates = open('kraken', 'bitstamp');
+    rates = openRates('kraken', 'bitstamp');
     await refresh();
     expect(rates.latest('BTC')?.at).toBe(time);
   });
@@ -216,7 +216,7 @@ describe('Sources that misbehave', () => {
   ])('%s from one source is a problem of that source only', async (_, behavior, problem) => {
     exchanges.answer('kraken', behavior);
     timeoutMs = problem.includes('1500 ms') ? 1500 : timeoutMs;
-    rates = open(...all);
+    rates = openRates(...all);
     await refresh();
     expect(problemOf('kraken')).toContain(problem);
     expect(dollars('BTC')).toBeCloseTo(92_000, 0);
@@ -260,11 +260,11 @@ describe('Sources that misbehave', () => {
   });
 
   it('Fiat rates of yesterday count, and those of the day before do not', async () => {
-    rates = open('kraken', 'bitstamp', 'er-api');
+    rates = openRates('kraken', 'bitstamp', 'er-api');
     exchanges.quote('er-api', market, seconds() - 86_000);
     await refresh();
     expect(dollars('NGN')).toBeCloseTo(1 / 1540, 9);
-    rates = open('kraken', 'bitstamp', 'er-api');
+    rates = openRates('kraken', 'bitstamp', 'er-api');
     exchanges.quote('er-api', market, seconds() - 86_401);
     await refresh();
     expect(dollars('NGN')).toBeUndefined();
@@ -315,7 +315,7 @@ describe('The intervals at which sources are asked', () => {
     exchanges.answer('kraken', () => {});
     exchanges.answer('coinbase', () => {});
     timeoutMs = 1500;
-    rates = open(...all);
+    rates = openRates(...all);
     await refresh();
     expect(sourcesOf('BTC')).toEqual(['binance', 'bitstamp', 'coingecko']);
   });

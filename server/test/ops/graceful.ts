@@ -59,12 +59,12 @@ async function load(port: number, agent: Agent | undefined, all: Sent[]): Promis
   for (;;) {
     const sent: Sent = { txRef: randomBytes(12).toString('hex'), startedAt: performance.now() };
     all.push(sent);
-    await create(port, agent, sent);
+    await createOver(port, agent, sent);
     if (sent.status === undefined) return;
   }
 }
 
-function create(port: number, agent: Agent | undefined, sent: Sent): Promise<void> {
+function createOver(port: number, agent: Agent | undefined, sent: Sent): Promise<void> {
   const body = JSON.stringify({ amount: 10, baseCurrency: 'USD', txRef: sent.txRef });
   return new Promise((resolve) => {
     const outgoing = request(

@@ -72,16 +72,16 @@ it.each([
     const listener = await listen('127.0.0.1', 0);
     listener.serve((_request, response) => response.end('served'));
     const agent = new Agent({ keepAlive });
-    const send = () =>
+    const sendRequest = () =>
       new Promise<number | undefined>((resolve, reject) => {
         const outgoing = request(listener.url, { agent }, (response) => {
           response.resume().once('end', () => resolve(response.statusCode));
         });
         outgoing.once('error', reject).end();
       });
-    expect(await send()).toBe(200);
+    expect(await sendRequest()).toBe(200);
     const closed = listener.close(20, 10_000, () => expect.unreachable());
-    const answer = send();
+    const answer = sendRequest();
     // By now the request is on its way, and nothing of it was read.
     process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60));
     expect(await answer).toBe(200);

@@ -40,7 +40,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
         (await merchant.ask<{ currency: string; availableBalance: number }[]>('GET', '/v1/balances')).find(
           ({ currency }) => currency === 'LTC',
         )?.availableBalance ?? 0;
-      async function pay(amount: number): Promise<{ asked: bigint; received: bigint }> {
+      async function payOut(amount: number): Promise<{ asked: bigint; received: bigint }> {
         const [row] = await merchant.transfers(amount.toFixed(8));
         const { psbt } = await merchant.export();
         await shop.import(merchant.sign(psbt));
@@ -51,11 +51,11 @@ export const testPayouts = (engine: TestEngine): unknown =>
         return { asked: ltc(String(amount)), received: ltc(String(received)) };
       }
       expect(await shown()).toBe(0.5);
-      const part = await pay(0.2);
+      const part = await payOut(0.2);
       expect(part.received).toBe(part.asked);
       // The network's fee for the change is gone.
       expect(await shown()).toBeLessThan(0.3);
-      const rest = await pay(await shown());
+      const rest = await payOut(await shown());
       expect(rest.received).toBeLessThan(rest.asked);
       expect(await shown()).toBe(0);
       expect(await shop.custody(merchant.id)).toBe(0n);

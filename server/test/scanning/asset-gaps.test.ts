@@ -56,7 +56,7 @@ async function reconnect(chain: Chain, proxy: ProviderProxy | undefined): Promis
   proxy.respond = undefined;
 }
 
-const open = (nodes: readonly ProviderProxy[]): EvmChain =>
+const openChain = (nodes: readonly ProviderProxy[]): EvmChain =>
   createEvmChain(
     {
       ...network,
@@ -74,7 +74,7 @@ const isOff = (chain: EvmChain) => chain.status().assetProblems.length > 0;
 describe('a token that is right', () => {
   it('stays on after one wrong answer, and its node is not read from until it has made up its mind', async () => {
     const [first] = proxies;
-    const chain = open([first].flatMap((proxy) => proxy ?? []));
+    const chain = openChain([first].flatMap((proxy) => proxy ?? []));
     await chain.head(signal);
     lie(first, (count) => count === 1);
     await reconnect(chain, first);
@@ -86,7 +86,7 @@ describe('a token that is right', () => {
   });
 
   it('A token stays on while another node says that it is right, however often the first one answers wrongly', async () => {
-    const chain = open(proxies);
+    const chain = openChain(proxies);
     await chain.head(signal);
     await reconnect(chain, proxies[0]);
     await chain.head(signal);
@@ -101,7 +101,7 @@ describe('a token that is right', () => {
 
   it('goes off when the answers of some time agree, and nothing is read until then', async () => {
     const [first] = proxies;
-    const chain = open([first].flatMap((proxy) => proxy ?? []));
+    const chain = openChain([first].flatMap((proxy) => proxy ?? []));
     await chain.head(signal);
     lie(first, () => true);
     await reconnect(chain, first);
@@ -139,7 +139,7 @@ describe.each(engines)('payments while a token was off, on $name', (engine) => {
     const scannerOf = (chain: EvmChain) => scannerOn(fixture, { chains: [chain], sink }).scanner;
     const nodes = [proxy].flatMap((one) => one ?? []);
     lie(proxy, () => true);
-    const blind = scannerOf(open(nodes));
+    const blind = scannerOf(openChain(nodes));
     await blind.scanNow(network);
     const address = testAddress('evm', nextIndex++);
     await anvil.call('SilentToken', token, 'transfer', [address, 7n]);
@@ -152,7 +152,7 @@ describe.each(engines)('payments while a token was off, on $name', (engine) => {
     await blind.stop();
 
     lie(proxy, () => false);
-    const seeing = scannerOf(open(nodes));
+    const seeing = scannerOf(openChain(nodes));
     await anvil.mine(1);
     await seeing.scanNow(network);
     expect(await gaps()).toMatchObject([{ currency: 'USDT', from: paidIn + 50, to: paidIn + 60 }]);

@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(widgetDirectory, { recursive: true });
 });
 
-async function open(path: string, accepted = 'en'): Promise<{ page: string; reply: Response }> {
+async function openPage(path: string, accepted = 'en'): Promise<{ page: string; reply: Response }> {
   const reply = await fetch(`${url}/${path}`, { headers: { 'Accept-Language': accepted } });
   return { page: await reply.text(), reply };
 }
@@ -57,33 +57,35 @@ describe('the language of a hosted page', () => {
     ['p1?locale=ar"onload="alert(1)', 'fr', '<html lang="fr" dir="ltr">'],
     ['p1?locale=ar&locale=zh', 'fr', '<html lang="fr" dir="ltr">'],
   ])('The language of %s for Accept-Language: %s is %s', async (path, accepted, expected) => {
-    const { page, reply } = await open(path, accepted);
+    const { page, reply } = await openPage(path, accepted);
     expect(reply.status).toBe(200);
     expect(page).toContain(expected);
     expect(reply.headers.get('vary')).toContain('Accept-Language');
   });
 
   it('is in the title, the heading and the help without scripts', async () => {
-    const { page } = await open('p1', 'fr');
+    const { page } = await openPage('p1', 'fr');
     expect(page).toContain('<title>Payer A &amp; $&amp; {shop}</title>');
     expect(page).toContain('<h1 class="unseen">Payer A &amp; $&amp; {shop}</h1>');
     expect(page).toContain('<noscript><p>Cette page a besoin de JavaScript');
   });
 
   it('is used for the text that there is nothing to pay', async () => {
-    const missing = await open('none', 'es');
+    const missing = await openPage('none', 'es');
     expect(missing.reply.status).toBe(404);
     expect(missing.page).toMatch(
       /<html lang="es"[\s\S]*<title>Pago no encontrado<\/title>[\s\S]*Revisa el enlace/,
     );
-    const keyless = await open('keyless', 'pt-BR');
+    const keyless = await openPage('keyless', 'pt-BR');
     expect(keyless.reply.status).toBe(503);
     expect(keyless.page).toContain('A &amp; $&amp; {shop} não pode receber pagamentos aqui no momento');
   });
 
   it('is loaded together with the widget, and no other is', async () => {
     const preloaded = async (accepted: string) =>
-      [...(await open('p1', accepted)).page.matchAll(/chunks\/([\w-]+)-A1b2_-\.js/g)].map(([, name]) => name);
+      [...(await openPage('p1', accepted)).page.matchAll(/chunks\/([\w-]+)-A1b2_-\.js/g)].map(
+        ([, name]) => name,
+      );
     expect(await preloaded('fr')).toEqual(['flow', 'load', 'fr']);
     expect(await preloaded('de')).toEqual(['flow', 'load', 'en']);
   });

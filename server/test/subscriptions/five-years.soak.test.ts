@@ -51,7 +51,7 @@ describe('five years of billing', () => {
       const random = createRandom(seed);
       const { url: databaseUrl, dispose } = await engine.create();
       let realNow = start;
-      const open = () =>
+      const startAgain = () =>
         startServer({
           engine,
           databaseUrl,
@@ -59,7 +59,7 @@ describe('five years of billing', () => {
           overrides: { realNow: () => realNow },
         });
       const key = `sk_test_${'k'.repeat(43)}`;
-      let server: TestServer = await open();
+      let server: TestServer = await startAgain();
       let fixture: Fixture = createFixture(server, key);
       let now = start;
       const subscriptions: Subscription[] = [];
@@ -80,7 +80,7 @@ describe('five years of billing', () => {
         await server.stop();
         realNow += time - now;
         now = time;
-        server = await open();
+        server = await startAgain();
         fixture = createFixture(server, key);
         await moveTo(now);
       }

@@ -25,10 +25,10 @@ describe.each(engines)('payment plans, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  const create = (changes: object = {}, key?: string) =>
+  const createPlan = (changes: object = {}, key?: string) =>
     server.api('POST', '/v1/payment-plans', { body: { ...plan, ...changes }, ...(key && { key }) });
   const change = (id: string, body: object) => server.api('PATCH', `/v1/payment-plans/${id}`, { body });
-  const idOf = async (changes: object = {}) => String((await create(changes)).body.data['id']);
+  const idOf = async (changes: object = {}) => String((await createPlan(changes)).body.data['id']);
 
   it('lists the seven frequencies', async () => {
     const { body } = await server.api('GET', '/v1/payment-plans/misc');
@@ -37,11 +37,11 @@ describe.each(engines)('payment plans, on $name', (engine) => {
   });
 
   it.each(frequencies)('accepts the frequency %s', async (frequency) => {
-    expect((await create({ frequency })).body.data).toMatchObject({ frequency });
+    expect((await createPlan({ frequency })).body.data).toMatchObject({ frequency });
   });
 
   it('creates a plan, and returns it as it is stored', async () => {
-    const { status, body } = await create();
+    const { status, body } = await createPlan();
     expect(status).toBe(200);
     expect(body.data).toEqual({ id: body.data['id'], mode: 'test', isActive: true, ...plan });
     const fetched = await server.api('GET', `/v1/payment-plans/${String(body.data['id'])}`);
@@ -49,7 +49,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
   });
 
   it('accepts numbers as text, and returns codes in upper case, each once', async () => {
-    const { body } = await create({
+    const { body } = await createPlan({
       amount: '0.25',
       numberOfTimesToCharge: '3',
       currency: 'usd',
@@ -78,12 +78,12 @@ describe.each(engines)('payment plans, on $name', (engine) => {
     [{ currencies: ['BTC', 'DOGE'] }, 'unsupported_currency', 'currencies.1'],
     [{ currencies: ['NGN'] }, 'unsupported_currency', 'currencies.0'],
   ])('refuses %j with %s for %s', async (changes, code, param) => {
-    const { status, body } = await create(changes);
+    const { status, body } = await createPlan(changes);
     expect([status, body.data.code, body.data.param]).toEqual([400, code, param]);
   });
 
   it("accepts only currencies that can be paid in the key's mode", async () => {
-    const { status, body } = await create({}, liveKey);
+    const { status, body } = await createPlan({}, liveKey);
     expect([status, body.data.code, body.data.param]).toEqual([400, 'unsupported_currency', 'currencies.0']);
   });
 
@@ -136,7 +136,7 @@ describe.each(engines)('payment plans, on $name', (engine) => {
       ['second', 'USD'],
       ['third', 'NGN'],
     ]) {
-      await create({ planName, currency }, key);
+      await createPlan({ planName, currency }, key);
       await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 60 } });
     }
     const names = async (query: string) => (await list(query)).data.map((row) => row.planName);

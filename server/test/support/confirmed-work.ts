@@ -25,7 +25,11 @@ export interface Answered {
 }
 
 /** Runs payments one after the other, each through a random part of its lifecycle, until the signal is aborted. */
-export async function pay(url: string, answered: Map<string, Answered>, signal: AbortSignal): Promise<void> {
+export async function keepPaying(
+  url: string,
+  answered: Map<string, Answered>,
+  signal: AbortSignal,
+): Promise<void> {
   const client = createCheckoutClient({ apiUrl: url, publicKey });
   while (!signal.aborted) {
     try {
@@ -47,7 +51,7 @@ export async function pay(url: string, answered: Map<string, Answered>, signal: 
         continue;
       }
       for (const part of randomInt(2) === 0 ? [amount] : [1, amount]) {
-        const txHash = await send(url, addressInformation.address, part, signal);
+        const txHash = await sendTransfer(url, addressInformation.address, part, signal);
         record.sent.push({ txHash, amount: part });
         record.step = 'sent';
       }
@@ -58,7 +62,12 @@ export async function pay(url: string, answered: Map<string, Answered>, signal: 
   }
 }
 
-async function send(url: string, address: string, amount: number, signal: AbortSignal): Promise<string> {
+async function sendTransfer(
+  url: string,
+  address: string,
+  amount: number,
+  signal: AbortSignal,
+): Promise<string> {
   const response = await fetch(`${url}/sandbox/transfers`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },

@@ -100,7 +100,7 @@ describe('the forwarder contracts', () => {
       ],
       args: [to as Hex, amount],
     });
-  const pay = (token: Hex, to: string, amount: bigint, on = anvil): Promise<Receipt> =>
+  const payForwarder = (token: Hex, to: string, amount: bigint, on = anvil): Promise<Receipt> =>
     token === native
       ? transact(on, to, '0x', on.sender, amount)
       : transact(on, token, transferData(to, amount));
@@ -180,7 +180,7 @@ describe('the forwarder contracts', () => {
     for (const asset of [native, token]) {
       for (const amount of [5n, 7n]) {
         const before = await balanceOf(asset, treasury);
-        expect((await pay(asset, address(0), amount)).status).toBe('0x1');
+        expect((await payForwarder(asset, address(0), amount)).status).toBe('0x1');
         await sweep([{ treasury, token: asset, salts: [salt(0)] }]);
         expect((await balanceOf(asset, treasury)) - before).toBe(amount);
       }
@@ -195,7 +195,7 @@ describe('the forwarder contracts', () => {
     );
     expect(logs).toEqual([]);
     expect(await codeAt(address(0))).toBe('0x');
-    await pay(native, address(0), 1n);
+    await payForwarder(native, address(0), 1n);
     await sweep([{ treasury, token: native, salts: [salt(0)] }]);
     expect(await codeAt(address(0))).not.toBe('0x');
     // Once deployed, a transaction with gas for only a plain transfer fails, and the payer keeps the money.
@@ -205,7 +205,7 @@ describe('the forwarder contracts', () => {
     ]);
     await failed.catch(() => undefined);
     expect(await balanceOf(native, address(0))).toBe(before);
-    expect((await pay(native, address(0), 1n)).status).toBe('0x1');
+    expect((await payForwarder(native, address(0), 1n)).status).toBe('0x1');
   });
 
   it.each([
@@ -223,8 +223,8 @@ describe('the forwarder contracts', () => {
       const salts = [0, 1].map(odd.salt);
       if (behaviour === 3) await anvil.call('Treasury', treasury, 'reenterWith', [token, salts]);
       for (const index of [0, 1])
-        for (const asset of [native, token]) await pay(asset, odd.address(index), 11n);
-      await pay(native, other.address(0), 13n);
+        for (const asset of [native, token]) await payForwarder(asset, odd.address(index), 11n);
+      await payForwarder(native, other.address(0), 13n);
       const before = await balanceOf(native, other.treasury);
       const { status, logs } = await sweep([
         { treasury, token: native, salts },
@@ -253,8 +253,8 @@ describe('the forwarder contracts', () => {
   ])('leave no other stuck if a token %s', async (_, behaviour) => {
     const { treasury, salt, address } = forwardersOf(`token-${behaviour}`, treasuries[0] ?? native);
     await anvil.call('HostileToken', hostile, 'behave', [0, factory.address, treasury, []]);
-    await pay(hostile, address(0), 5n);
-    await pay(native, address(1), 6n);
+    await payForwarder(hostile, address(0), 5n);
+    await payForwarder(native, address(1), 6n);
     await anvil.call('HostileToken', hostile, 'behave', [behaviour, factory.address, treasury, []]);
     const before = await balanceOf(native, treasury);
     await sweep([
@@ -269,7 +269,8 @@ describe('the forwarder contracts', () => {
     const { treasury, salt, address } = forwardersOf('reentrant', treasuries[0] ?? native);
     const salts = [0, 1].map(salt);
     await anvil.call('HostileToken', hostile, 'behave', [0, factory.address, treasury, salts]);
-    for (const index of [0, 1]) for (const asset of [native, hostile]) await pay(asset, address(index), 9n);
+    for (const index of [0, 1])
+      for (const asset of [native, hostile]) await payForwarder(asset, address(index), 9n);
     const before = await Promise.all([native, hostile].map((asset) => balanceOf(asset, treasury)));
     await anvil.call('HostileToken', hostile, 'behave', [4, factory.address, treasury, salts]);
     await sweep([{ treasury, token: hostile, salts }]);
@@ -281,7 +282,7 @@ describe('the forwarder contracts', () => {
 
   it('revert as a whole rather than fail an address for want of gas', async () => {
     const { treasury, salt, address } = forwardersOf('little-gas', treasuries[0] ?? native);
-    await pay(native, address(0), 5n);
+    await payForwarder(native, address(0), 5n);
     const data = sweepCall([{ treasury, token: native, salts: [salt(0)] }]);
     const starved = anvil.rpc('eth_call', [{ to: factory.address, data, gas: '0x40000' }, 'latest']);
     await expect(starved).rejects.toThrow();
@@ -300,8 +301,8 @@ describe('the forwarder contracts', () => {
     const second = await startAnvil();
     try {
       const { treasury, salt, address } = forwardersOf('two-networks', treasuries[0] ?? native);
-      await pay(native, address(0), 3n);
-      await pay(native, address(0), 4n, second);
+      await payForwarder(native, address(0), 3n);
+      await payForwarder(native, address(0), 4n, second);
       await deployFactory(second);
       for (const [on, amount] of [
         [anvil, 3n],

@@ -62,7 +62,7 @@ describe.concurrent.each(engines)('exports that are killed, on $name', (engine) 
         }
         const json = async <T>(words: string) => JSON.parse((await run(words)) ?? 'null') as T;
         const sent = new Set<string>();
-        async function send({ export: id, transfers }: Exported): Promise<void> {
+        async function broadcast({ export: id, transfers }: Exported): Promise<void> {
           if (id === null || sent.has(id)) return;
           sent.add(id);
           for (const { to, data } of transfers) await transact(anvil, to, data, treasury);
@@ -98,7 +98,7 @@ describe.concurrent.each(engines)('exports that are killed, on $name', (engine) 
           for (const { exportId } of reserved ?? []) {
             if (sent.has(exportId)) continue;
             const again = await json<Exported | null>(`${line} --again ${exportId}`);
-            if (again) await send(again);
+            if (again) await broadcast(again);
           }
         }
         const ids: string[] = [];
@@ -116,7 +116,7 @@ describe.concurrent.each(engines)('exports that are killed, on $name', (engine) 
             await servers.restartOne();
           }
           const output = await exporting;
-          if (output !== undefined) await send(JSON.parse(output) as Exported);
+          if (output !== undefined) await broadcast(JSON.parse(output) as Exported);
           await sendSweep(await sweeping);
           await sendLost();
           expect(await run('ledger check'), `round ${round}`).toContain('ok');
@@ -125,7 +125,7 @@ describe.concurrent.each(engines)('exports that are killed, on $name', (engine) 
           async () => {
             // Refused for a moment after the server was away: the watcher is behind.
             const output = await run(line);
-            if (output !== undefined) await send(JSON.parse(output) as Exported);
+            if (output !== undefined) await broadcast(JSON.parse(output) as Exported);
             await sendSweep(await run(sweep));
             // PostgreSQL can commit what a client asked for that was killed meanwhile.
             await sendLost();

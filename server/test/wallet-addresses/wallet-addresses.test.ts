@@ -23,13 +23,13 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
 
   const api = (method: string, path: string, key = server.secretKey, body?: unknown) =>
     server.api(method, `/v1/wallet-addresses${path}`, { key, ...(body !== undefined && { body }) });
-  const create = (body: unknown, key?: string) => api('POST', '', key, body);
+  const saveAddress = (body: unknown, key?: string) => api('POST', '', key, body);
   const list = (query: string, key?: string) => api('GET', query, key);
   const makePrimary = (id: unknown, key?: string) => api('GET', `/primary/${String(id)}`, key);
   const newMerchant = () => server.foreignKey('secret', 'test');
 
   it('have the given fields', async () => {
-    const { status, body } = await create({
+    const { status, body } = await saveAddress({
       address: tron,
       currency: 'usdt',
       network: 'TRON',
@@ -62,7 +62,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
       [evm, 'ETH'],
       [bitcoin, 'BTC'],
     ]) {
-      const { body } = await create({ address, currency }, key);
+      const { body } = await saveAddress({ address, currency }, key);
       expect(body.data).toMatchObject({ address, currency, network: '', isPrimary: false });
       expect(body.data).not.toHaveProperty('label');
     }
@@ -71,8 +71,8 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
   it('are stored in their canonical form', async () => {
     const key = await newMerchant();
     const saved = [
-      await create({ address: evm.toLowerCase(), currency: 'ETH', network: 'base' }, key),
-      await create({ address: ` ${bitcoin.toUpperCase()} `, currency: 'BTC', network: 'bitcoin' }, key),
+      await saveAddress({ address: evm.toLowerCase(), currency: 'ETH', network: 'base' }, key),
+      await saveAddress({ address: ` ${bitcoin.toUpperCase()} `, currency: 'BTC', network: 'bitcoin' }, key),
     ];
     expect(saved.map(({ body }) => body.data['address'])).toEqual([evm, bitcoin]);
   });
@@ -98,7 +98,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
       'address',
     ],
   ])('are refused with %j', async (body, code, param) => {
-    const { status, body: reply } = await create(body, foreign);
+    const { status, body: reply } = await saveAddress(body, foreign);
     expect([status, reply.data.code, reply.data.param]).toEqual([400, code, param]);
   });
 
@@ -110,31 +110,31 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     ['ETH', tron, false],
     ['BTC', 'somewhere', false],
   ])('in %s, %s is refused for its checksum: %s', async (currency, address, isChecksum) => {
-    const { body } = await create({ currency, address }, foreign);
+    const { body } = await saveAddress({ currency, address }, foreign);
     expect(body.message.includes('checksum')).toBe(isChecksum);
   });
 
   it('are unique by address, currency and network, even if two are created at once', async () => {
     const key = await newMerchant();
     const body = { address: evm, currency: 'USDC', network: 'base' };
-    expect((await create(body, key)).status).toBe(200);
-    const again = await create({ ...body, address: evm.toLowerCase(), label: 'Again' }, key);
+    expect((await saveAddress(body, key)).status).toBe(200);
+    const again = await saveAddress({ ...body, address: evm.toLowerCase(), label: 'Again' }, key);
     expect([again.status, again.body.data.code, again.body.data.param]).toEqual([
       409,
       'address_exists',
       'address',
     ]);
     for (const change of [{ network: 'ethereum' }, { network: '' }, { currency: 'ETH' }]) {
-      expect((await create({ ...body, ...change }, key)).status).toBe(200);
+      expect((await saveAddress({ ...body, ...change }, key)).status).toBe(200);
     }
-    expect((await create(body, await newMerchant())).status).toBe(200);
+    expect((await saveAddress(body, await newMerchant())).status).toBe(200);
     const other = { ...body, address: otherEvm, isPrimary: true };
-    const both = await Promise.all([create(other, key), create(other, key)]);
+    const both = await Promise.all([saveAddress(other, key), saveAddress(other, key)]);
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
   it('are not found by other merchants or in the other mode', async () => {
-    const { body } = await create({ address: otherEvm, currency: 'ETH', network: 'ethereum' });
+    const { body } = await saveAddress({ address: otherEvm, currency: 'ETH', network: 'ethereum' });
     const { id } = body.data;
     for (const key of [foreign, await server.foreignKey('secret', 'live')]) {
       const { message } = (await api('GET', `/${unknownId}`, key)).body;
@@ -150,14 +150,14 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
 
   it('are refused in live mode while it has no networks', async () => {
     const live = await server.foreignKey('secret', 'live');
-    const { status, body } = await create({ address: tron, currency: 'USDT', network: 'tron' }, live);
+    const { status, body } = await saveAddress({ address: tron, currency: 'USDT', network: 'tron' }, live);
     expect([status, body.data.code]).toEqual([400, 'unsupported_currency']);
   });
 
   it('have one primary address per currency and network, the last one that was made primary', async () => {
     const key = await newMerchant();
     const saved = async (address: string, network: string, isPrimary = false, currency = 'USDT') =>
-      (await create({ address, currency, network, isPrimary }, key)).body.data['id'];
+      (await saveAddress({ address, currency, network, isPrimary }, key)).body.data['id'];
     const first = await saved(evm, 'bsc', true);
     const second = await saved(otherEvm, 'bsc', true);
     const onPolygon = await saved(evm, 'polygon', true);
@@ -192,7 +192,7 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     ];
     const ids: unknown[] = [];
     for (const body of bodies) {
-      ids.unshift((await create(body, key)).body.data['id']);
+      ids.unshift((await saveAddress(body, key)).body.data['id']);
       await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 1 } });
     }
     await expectPages((query) => list(query, key), ids);
@@ -214,14 +214,14 @@ describe.each(engines)('wallet addresses, on $name', (engine) => {
     const key = await newMerchant();
     const scope = { merchantId: (await keys.authenticate(key))?.merchantId ?? '', mode: 'test' } as const;
     const { reader } = server.database;
-    const any = (await create({ address: evm, currency: 'USDC' }, key)).body.data['id'];
+    const any = (await saveAddress({ address: evm, currency: 'USDC' }, key)).body.data['id'];
     const to = { address: evm, currency: 'USDC', network: 'base' };
     expect(await walletAddresses.findByAddress(reader, scope, to)).toMatchObject({
       ...to,
       network: '',
       id: any,
     });
-    const onBase = String((await create(to, key)).body.data['id']);
+    const onBase = String((await saveAddress(to, key)).body.data['id']);
     expect(await walletAddresses.findByAddress(reader, scope, to)).toMatchObject({ ...to, id: onBase });
     expect(await walletAddresses.find(reader, scope, onBase)).toMatchObject({ ...to, id: onBase });
     expect(await walletAddresses.find(reader, { ...scope, mode: 'live' }, onBase)).toBeUndefined();

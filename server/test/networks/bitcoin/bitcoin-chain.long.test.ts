@@ -44,7 +44,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   beforeEach(async () => {
     proxy = await startNodeProxy(node.url);
     warnings = [];
-    chain = open();
+    chain = openChain();
   });
   afterEach(async () => {
     for (const { method } of proxy.calls) methods.add(method);
@@ -53,7 +53,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     if ((await node.rpc<string[]>('getrawmempool')).length > 0) await node.mine();
   });
 
-  function open(changes: Partial<BitcoinConfig> = {}): BitcoinChain {
+  function openChain(changes: Partial<BitcoinConfig> = {}): BitcoinChain {
     return createBitcoinChain(
       { ...litecoinRegtest, nodes: [proxy.url], timeoutMs: 5000, ...changes },
       {
@@ -352,13 +352,13 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const address = newAddress();
       await node.pay(address, '0.02');
       proxy.behave = () => behaviour;
-      const alone = open({ timeoutMs: 1000 });
+      const alone = openChain({ timeoutMs: 1000 });
       const error = await alone.head(signal).catch((thrown: unknown) => thrown);
       expect(String(error)).toContain(reason);
       expect(JSON.stringify([String(error), error, (error as Error).stack])).not.toContain(secret);
 
       // The good node may need more than a second on a busy machine.
-      chain = open({ timeoutMs: 5000, nodes: [proxy.url, node.url] });
+      chain = openChain({ timeoutMs: 5000, nodes: [proxy.url, node.url] });
       expect(await pending()).toMatchObject([{ address }]);
       expect(warnings.join()).toContain(reason.replace('within 1 s', 'within 5 s'));
       expect(warnings.join()).not.toContain(secret);
@@ -370,7 +370,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     it('A node that fails within a block does not give a part of it: the next node gives all', async () => {
       const txHash = await node.pay(newAddress(), '0.02');
       await node.mine();
-      chain = open({ nodes: [proxy.url, node.url] });
+      chain = openChain({ nodes: [proxy.url, node.url] });
       const { height, hash } = await chain.head(signal);
       proxy.behave = ([call]) => (call?.method === 'getblock' ? 'hang up' : undefined);
       expect(await chain.block(height, signal)).toMatchObject({ hash, transfers: [{ txHash }] });
@@ -419,7 +419,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       await expect(chain.head(signal)).rejects.toBeInstanceOf(ChainBehind);
       chain.forgetHead();
       expect(await chain.head(signal)).toMatchObject({ height: height - 2, hash: olderHash });
-      chain = open({ nodes: [node.url, proxy.url] });
+      chain = openChain({ nodes: [node.url, proxy.url] });
       expect(await chain.head(signal)).toMatchObject({ height });
     });
 
@@ -447,7 +447,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       await expect(chain.block(height - 5, signal)).rejects.toThrow(
         `no longer has block ${height - 5}: it was pruned`,
       );
-      chain = open({ nodes: [proxy.url, node.url] });
+      chain = openChain({ nodes: [proxy.url, node.url] });
       await chain.head(signal);
       expect(await chain.block(height - 5, signal)).toMatchObject({ height: height - 5 });
     });
@@ -480,7 +480,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     it('The mempool of a second node is used if it has the same head, and not otherwise', async () => {
       const address = newAddress();
       await node.pay(address, '0.02');
-      chain = open({ nodes: [proxy.url, node.url] });
+      chain = openChain({ nodes: [proxy.url, node.url] });
       await chain.head(signal);
       proxy.behave = () => 'hang up';
       expect(await chain.pending(signal)).toMatchObject([{ address }]);
@@ -488,7 +488,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const second = await startNodeProxy(node.url);
       second.behave = forge('getbestblockhash', () => '11'.repeat(32));
       proxy.behave = undefined;
-      chain = open({ nodes: [proxy.url, second.url] });
+      chain = openChain({ nodes: [proxy.url, second.url] });
       await chain.head(signal);
       proxy.behave = () => 'hang up';
       await expect(chain.pending(signal)).rejects.toThrow('node 2 has another head than node 1');
@@ -510,7 +510,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const { origin, username, password } = new URL(node.url);
       const nodes = [`${origin}/?cookie=${encodeURIComponent(cookie)}`];
       // A node that is down has deleted its file. The server starts anyway.
-      chain = open({ nodes });
+      chain = openChain({ nodes });
       await expect(chain.head(signal)).rejects.toThrow('The cookie file of node 1 cannot be read (ENOENT)');
       const found = checkBitcoinNetwork({ ...litecoinRegtest, nodes }, signal);
       for await (const finding of found) {
@@ -529,8 +529,8 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     it.each(['not a url', 'ftp://test:hush-hush@127.0.0.1', 'http://test:hush-hush@127.0.0.1/?cookie=/x'])(
       'The node URL %s is refused without being repeated',
       (url) => {
-        expect(() => open({ nodes: [url] })).toThrow(/URL/);
-        expect(() => open({ nodes: [url] })).not.toThrow('hush-hush');
+        expect(() => openChain({ nodes: [url] })).toThrow(/URL/);
+        expect(() => openChain({ nodes: [url] })).not.toThrow('hush-hush');
       },
     );
 
@@ -543,7 +543,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
 
     it('A node that was killed is used again when it is back, and one that freezes is left', async () => {
-      chain = open({ timeoutMs: 1000 });
+      chain = openChain({ timeoutMs: 1000 });
       const head = await chain.head(signal);
       await node.kill();
       await expect(chain.head(signal)).rejects.toThrow('node 1');

@@ -97,8 +97,9 @@ async function run(
   proxy: Awaited<ReturnType<typeof startNodeProxy>>,
 ): Promise<void> {
   const random = randomOf(seed);
-  const open = (nodes: readonly string[]) => createBitcoinChain({ ...litecoinRegtest, nodes }, { watched });
-  const chain = open([proxy.url]);
+  const openChain = (nodes: readonly string[]) =>
+    createBitcoinChain({ ...litecoinRegtest, nodes }, { watched });
+  const chain = openChain([proxy.url]);
   const start = await chain.head(signal);
   const follower = follow(chain, start);
   const replaceable: string[] = [];
@@ -133,11 +134,11 @@ async function run(
     if (action >= 8) proxy.behave = undefined;
   }
   await follower.scan();
-  expect(textOf(follower.pending())).toEqual(textOf(await freshPending(open([node.url]))));
+  expect(textOf(follower.pending())).toEqual(textOf(await freshPending(openChain([node.url]))));
   await node.mine();
   await follower.scan();
 
-  const fresh = follow(open([node.url]), start);
+  const fresh = follow(openChain([node.url]), start);
   await fresh.scan();
   expect(textOf(follower.transfers()), done.join()).toEqual(textOf(fresh.transfers()));
   expect(follower.pending()).toEqual([]);

@@ -43,7 +43,7 @@ function config(changes: Partial<EvmConfig> = {}): EvmConfig {
   };
 }
 
-const open = (changes: Partial<EvmConfig> = {}, deps: Partial<ChainDeps> = {}): EvmChain =>
+const openChain = (changes: Partial<EvmConfig> = {}, deps: Partial<ChainDeps> = {}): EvmChain =>
   createEvmChain(config(changes), { watched, ...deps });
 
 /** Mulberry32: a small random number generator that gives the same numbers for the same seed. */
@@ -73,7 +73,7 @@ afterAll(() => anvil.stop());
 describe('Transfers in blocks', () => {
   let follower: Follower;
   beforeAll(async () => {
-    follower = await follow(open());
+    follower = await follow(openChain());
   });
 
   it('Finds the native coin, with its sender and exact amount', async () => {
@@ -169,7 +169,7 @@ describe('Transfers in blocks', () => {
   });
 
   it('Needs two requests for a new block in which nothing arrives: the head, and the block with its logs', async () => {
-    const chain = open();
+    const chain = openChain();
     const quiet = await follow(chain);
     await quiet.sync();
     await anvil.send(testAddress('evm', 5000), 1n);
@@ -195,7 +195,7 @@ describe('Pending transfers', () => {
     },
   ])('Sees $what before its block, under the same identity', async ({ send, amount }) => {
     const address = newAddress();
-    const follower = await follow(open());
+    const follower = await follow(openChain());
     await anvil.automine(false);
     const txHash = await send(address);
     await follower.sync();
@@ -211,7 +211,7 @@ describe('Pending transfers', () => {
 
   it('Counts what a token that takes a fee says in its log, in place of the pending amount', async () => {
     const address = newAddress();
-    const follower = await follow(open());
+    const follower = await follow(openChain());
     await anvil.automine(false);
     await anvil.call('FeeToken', tokens.fee, 'transfer', [address, 100n]);
     await follower.sync();
@@ -227,7 +227,7 @@ describe('Pending transfers', () => {
   it('Are not asked for while no payment is open, except those that are known', async () => {
     const address = newAddress();
     let isOpen = true;
-    const chain = open({}, { hasOpen: async () => isOpen });
+    const chain = openChain({}, { hasOpen: async () => isOpen });
     const follower = await follow(chain);
     await anvil.automine(false);
     await anvil.send(address, ether);
@@ -245,7 +245,7 @@ describe('Pending transfers', () => {
 
   it('Forgets one that was replaced', async () => {
     const [address, other] = [newAddress(), newAddress()];
-    const follower = await follow(open());
+    const follower = await follow(openChain());
     await anvil.automine(false);
     const txHash = await anvil.send(address, ether);
     await follower.sync();
@@ -266,7 +266,7 @@ describe('Reorganisations', () => {
   describe.each([1, 2, 5, 13])('A reorganisation of depth %i', (depth) => {
     it('drop a payment', async () => {
       const address = newAddress();
-      const follower = await follow(open());
+      const follower = await follow(openChain());
       await anvil.send(address, ether);
       await anvil.call('SilentToken', tokens.silent, 'transfer', [address, 9n]);
       await anvil.mine(Math.max(0, depth - 2));
@@ -281,7 +281,7 @@ describe('Reorganisations', () => {
 
     it('move a payment to another block, where it keeps its identity', async () => {
       const address = newAddress();
-      const follower = await follow(open());
+      const follower = await follow(openChain());
       const raw = await anvil.sign(address, ether);
       await anvil.publish(raw);
       await anvil.mine(depth - 1);
@@ -301,7 +301,7 @@ describe('Reorganisations', () => {
 
     it('replace a payment by one to another address', async () => {
       const [address, other] = [newAddress(), newAddress()];
-      const follower = await follow(open());
+      const follower = await follow(openChain());
       const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [anvil.sender, 'latest']));
       await anvil.publish(await anvil.sign(address, ether, nonce));
       await anvil.mine(depth - 1);
@@ -322,8 +322,8 @@ describe('Random events', () => {
     async (seed) => {
       const random = randomOf(seed);
       const addresses = Array.from({ length: 4 }, newAddress);
-      const { blocks: _, ...single } = open();
-      const followers = [await follow(open()), await follow(single)];
+      const { blocks: _, ...single } = openChain();
+      const followers = [await follow(openChain()), await follow(single)];
       const start = followers[0]?.head();
       let depth = 0;
       for (let count = 0; count < 40; count += 1) {
@@ -372,7 +372,7 @@ describe('Random events', () => {
           .reduce((sum, { amount }) => sum + amount, 0n),
       );
       expect(received).toEqual((await Promise.all(balances)).map(BigInt));
-      expect(await open().head(signal)).toMatchObject({
+      expect(await openChain().head(signal)).toMatchObject({
         height: fresh.head().height,
         hash: fresh.head().hash,
       });
@@ -382,7 +382,7 @@ describe('Random events', () => {
 
 describe('Catching up', () => {
   it('Reads ranges with the same result as block by block', async () => {
-    const start = await follow(open());
+    const start = await follow(openChain());
     const last = start.head();
     const addresses = Array.from({ length: 12 }, newAddress);
     for (const address of addresses) {
@@ -390,10 +390,10 @@ describe('Catching up', () => {
       await anvil.call('SilentToken', tokens.silent, 'transfer', [address, 3n]);
       await anvil.mine(4);
     }
-    const ranged = open();
+    const ranged = openChain();
     const byRange = await follow(ranged, last);
     await byRange.sync();
-    const { blocks: _, ...single } = open();
+    const { blocks: _, ...single } = openChain();
     const byBlock = await follow(single, last);
     await byBlock.sync();
     const found = addresses.map((address) => byRange.transfers(address));
@@ -405,13 +405,13 @@ describe('Catching up', () => {
 
   it('Reads ahead of the requested blocks, but not near the newest block, and gives every block once', async () => {
     const { signal } = new AbortController();
-    const before = await open().head(signal);
+    const before = await openChain().head(signal);
     const address = newAddress();
     for (let part = 0; part < 10; part += 1) {
       await anvil.send(address, ether);
       await anvil.mine(10);
     }
-    const chain = open();
+    const chain = openChain();
     const requests = () => chain.status().nodes[0]?.requests ?? 0;
     const { height: tip } = await chain.head(signal);
     const read: string[] = [];
@@ -443,7 +443,7 @@ describe('Catching up', () => {
 describe('Assets', () => {
   it('Are off, with a sentence, if the contract has other decimals or is none', async () => {
     const warnings: string[] = [];
-    const chain = open(
+    const chain = openChain(
       {
         assets: [
           { currency: 'ETH', decimals: 18 },
@@ -475,15 +475,15 @@ describe('Assets', () => {
   it('Cannot be configured twice, or with a contract that is no address', () => {
     const eth = { currency: 'ETH', decimals: 18 };
     const token = { currency: 'USDT', decimals: 6, contract: tokens.silent };
-    expect(() => open({ assets: [eth, eth] })).toThrow('two assets without a contract');
-    expect(() => open({ assets: [token, { ...token, currency: 'USDC' }] })).toThrow('twice');
-    expect(() => open({ assets: [{ ...token, contract: '0x12' }] })).toThrow('is not an address');
+    expect(() => openChain({ assets: [eth, eth] })).toThrow('two assets without a contract');
+    expect(() => openChain({ assets: [token, { ...token, currency: 'USDC' }] })).toThrow('twice');
+    expect(() => openChain({ assets: [{ ...token, contract: '0x12' }] })).toThrow('is not an address');
   });
 });
 
 it('Shows the block of a transaction, until a reorganisation drops it', async () => {
   const { signal } = new AbortController();
-  const chain = open();
+  const chain = openChain();
   const txHash = await anvil.send(newAddress(), 1n);
   const { height } = await chain.head(signal);
   expect(await chain.locate(txHash, signal)).toEqual({ height, isFailed: false });
@@ -494,7 +494,7 @@ it('Shows the block of a transaction, until a reorganisation drops it', async ()
 
 it('Shows the cost of a transaction that succeeded, and who paid it', async () => {
   const { signal } = new AbortController();
-  const chain = open();
+  const chain = openChain();
   const held = () => anvil.rpc<string>('eth_getBalance', [anvil.sender, 'latest']).then(BigInt);
   const before = await held();
   const txHash = await anvil.send(newAddress(), 7n);

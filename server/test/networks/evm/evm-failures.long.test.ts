@@ -59,7 +59,7 @@ function config(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {
   };
 }
 
-function open(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {}): EvmChain {
+function openChain(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {}): EvmChain {
   return createEvmChain(config(nodes, changes), {
     watched: async (addresses) => new Set(addresses),
     warn: (message) => said.push(message),
@@ -123,7 +123,7 @@ describe('The second node is asked', () => {
     },
   ])('if the first one $what', async ({ respond, text }) => {
     first.respond = respond;
-    const chain = open([first, second]);
+    const chain = openChain([first, second]);
     await expectPaidThroughSecond(chain);
     expect(said.join()).toContain(text);
   });
@@ -137,13 +137,13 @@ describe('The second node is asked', () => {
       response.writeHead(status, { location: anvil.url }).end(`No access for ${urlSecrets[2]}`);
       return true;
     };
-    await expectPaidThroughSecond(open([first, second]));
+    await expectPaidThroughSecond(openChain([first, second]));
     expect(said.join()).toContain(text);
   });
 
   it('if the first one is on another network, and nothing else is asked of that one', async () => {
     first.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
-    await expectPaidThroughSecond(open([first, second]));
+    await expectPaidThroughSecond(openChain([first, second]));
     expect(new Set(first.calls.map(({ method }) => method))).toEqual(new Set(['eth_chainId']));
     expect(said.join()).toContain('evm-dev has the chain id 31337, the node has 1');
   });
@@ -151,14 +151,14 @@ describe('The second node is asked', () => {
   it('if the first one puts its URL into an error', async () => {
     first.change = ({ method }) =>
       method === 'eth_chainId' ? new Error(`No quota for ${first.url}`) : undefined;
-    await expectPaidThroughSecond(open([first, second]));
+    await expectPaidThroughSecond(openChain([first, second]));
     expect(said.join()).toContain('No quota for [hidden]');
   });
 });
 
 it('Turns a network off if its only node is on another one, and on again when that is corrected', async () => {
   first.change = ({ method }) => (method === 'eth_chainId' ? '0x89' : undefined);
-  const chain = open([first]);
+  const chain = openChain([first]);
   expect((await failure(chain.head(signal))).message).toContain('the node has 137. Correct its URL');
   first.change = undefined;
   expect((await failure(chain.head(signal))).message).toContain('the node has 137');
@@ -167,7 +167,7 @@ it('Turns a network off if its only node is on another one, and on again when th
 });
 
 it('Checks the chain id again after an interruption: the URL may lead to another chain then', async () => {
-  const chain = open([first]);
+  const chain = openChain([first]);
   await chain.head(signal);
   first.respond = (response) => {
     response.destroy();
@@ -182,7 +182,7 @@ it('Checks the chain id again after an interruption: the URL may lead to another
 
 describe('429', () => {
   it('Sends nothing before the time in Retry-After, and continues then', async () => {
-    const chain = open([first]);
+    const chain = openChain([first]);
     await chain.head(signal);
     first.respond = (response) => {
       response.writeHead(429, { 'retry-after': '7' }).end();
@@ -200,7 +200,7 @@ describe('429', () => {
   });
 
   it('Understands a date, and a JSON-RPC error', async () => {
-    const chain = open([first]);
+    const chain = openChain([first]);
     first.respond = (response) => {
       response.writeHead(429, { 'retry-after': new Date(time + 20_000).toUTCString() }).end();
       return true;
@@ -223,7 +223,7 @@ describe('429', () => {
 });
 
 it('Makes smaller batches if a node refuses large ones', async () => {
-  const follower = await follow(open([first]));
+  const follower = await follow(openChain([first]));
   await anvil.mine(40);
   const address = newAddress();
   await anvil.send(address, 3n);
@@ -237,7 +237,7 @@ it('Makes smaller batches if a node refuses large ones', async () => {
 });
 
 it('Makes smaller ranges if a node refuses to return so many logs', async () => {
-  const follower = await follow(open([first]));
+  const follower = await follow(openChain([first]));
   await anvil.mine(40);
   const address = newAddress();
   await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
@@ -268,7 +268,7 @@ describe('A server that lags behind', () => {
   }
 
   it('A node with old blocks reverts nothing: the other node is asked', async () => {
-    const chain = open([first, second]);
+    const chain = openChain([first, second]);
     const follower = await follow(chain);
     const address = newAddress();
     await anvil.send(address, ether);
@@ -281,7 +281,7 @@ describe('A server that lags behind', () => {
   });
 
   it('A node with old blocks reverts nothing if there is no other node: the scan waits and says so', async () => {
-    const follower = await follow(open([first]));
+    const follower = await follow(openChain([first]));
     const address = newAddress();
     await anvil.send(address, ether);
     await anvil.mine(3);
@@ -298,21 +298,21 @@ describe('A server that lags behind', () => {
   });
 
   it('A node with old blocks reverts nothing after a restart either', async () => {
-    const follower = await follow(open([first]));
+    const follower = await follow(openChain([first]));
     const address = newAddress();
     await anvil.send(address, ether);
     await anvil.mine(3);
     await follower.sync();
     await lagBy(first, 3);
     // A new adapter remembers no head. The cursor does.
-    follower.restart(open([first]));
+    follower.restart(openChain([first]));
     expect(await failure(follower.sync())).toBeInstanceOf(ChainBehind);
     expect(follower.reorgs).toEqual([]);
     expect(follower.received(address)).toHaveLength(1);
   });
 
   it('A server that answers with no logs is noticed by the bloom filter of the block', async () => {
-    const follower = await follow(open([first]));
+    const follower = await follow(openChain([first]));
     const address = newAddress();
     await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
     const empty = /^eth_get(Logs|BlockReceipts)$/;
@@ -329,7 +329,7 @@ describe('A server that lags behind', () => {
 
   it('A server that returns only some logs of a range is noticed, by the bloom filter or by asking about each new block', async () => {
     for (const bloom of [undefined, `0x${'0'.repeat(512)}`]) {
-      const follower = await follow(open([first]));
+      const follower = await follow(openChain([first]));
       const address = newAddress();
       await anvil.mine(4);
       await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
@@ -346,7 +346,7 @@ describe('A server that lags behind', () => {
   });
 
   it('A node is not believed if its newest block is old', async () => {
-    const chain = open([first], { blockTimeMs: 2000 });
+    const chain = openChain([first], { blockTimeMs: 2000 });
     await anvil.mine();
     await chain.head(signal);
     time += 120_000;
@@ -357,7 +357,7 @@ describe('A server that lags behind', () => {
 
 describe('Answers of two nodes', () => {
   it('are never mixed in one block: the second one reads it from the beginning', async () => {
-    const follower = await follow(open([first, second]));
+    const follower = await follow(openChain([first, second]));
     const address = newAddress();
     await anvil.send(address, ether);
     first.change = ({ method, params }) =>
@@ -378,7 +378,7 @@ describe('Answers of two nodes', () => {
   });
 
   it('Answers that do not fit each other are refused: logs and receipts must be of the block', async () => {
-    const follower = await follow(open([first]));
+    const follower = await follow(openChain([first]));
     const address = newAddress();
     await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
     first.change = ({ method }, result) => {
@@ -393,7 +393,7 @@ describe('Answers of two nodes', () => {
 });
 
 it('Reads blocks with transactions of unknown types and missing fields', async () => {
-  const follower = await follow(open([first]));
+  const follower = await follow(openChain([first]));
   const address = newAddress();
   await anvil.send(address, 5n);
   const hash = (digit: string) => `0x${digit.repeat(64)}`;
@@ -433,7 +433,7 @@ describe('Balances that a node does not report for an older block', () => {
     'required historical state unavailable (reexec=128)',
     'distance to target block exceeds maximum proof window',
   ])('because it dropped the state are those of now: "%s"', async (message) => {
-    const chain = open([first]);
+    const chain = openChain([first]);
     const address = newAddress();
     const before = await chain.head(signal);
     await anvil.send(address, ether);
@@ -449,7 +449,7 @@ describe('Balances that a node does not report for an older block', () => {
   it.each(['header not found', 'unknown block', 'hash 0x12 is not currently canonical'])(
     'because it does not have the block are not replaced by others: "%s"',
     async (message) => {
-      const chain = open([first]);
+      const chain = openChain([first]);
       const head = await chain.head(signal);
       refuse(message);
       const asked = [{ address: newAddress(), asset }];
@@ -460,7 +460,7 @@ describe('Balances that a node does not report for an older block', () => {
 
 it('Stops at once when its signal is aborted, even if a node stalls', async () => {
   first.respond = () => true;
-  const chain = open([first], { timeoutMs: 60_000 });
+  const chain = openChain([first], { timeoutMs: 60_000 });
   const controller = new AbortController();
   const head = failure(chain.head(controller.signal));
   controller.abort(new Error('Stopped by the test'));
@@ -472,7 +472,7 @@ it('Finds payments again after its node was killed and started', async () => {
   const proxy = await startProviderProxy(own.url);
   const port = Number(new URL(own.url).port);
   try {
-    const chain = open([proxy], { assets: [{ currency: 'ETH', decimals: 18 }] });
+    const chain = openChain([proxy], { assets: [{ currency: 'ETH', decimals: 18 }] });
     const follower = await follow(chain);
     await own.stop();
     expect((await failure(follower.sync())).message).toContain('cannot be reached');
@@ -507,7 +507,7 @@ describe('A receipt of a large amount', () => {
   }
 
   it('is confirmed by two nodes that have it, and by no less', async () => {
-    const chain = open([first, second]);
+    const chain = openChain([first, second]);
     const receipt = await readReceipt(chain);
     const confirmed = { checked: [{ id: 'id', blockHash: receipt.blockHash }], disagreement: undefined };
     expect(await crossCheck(chain, [receipt], signal)).toEqual(confirmed);
@@ -520,7 +520,7 @@ describe('A receipt of a large amount', () => {
   });
 
   it('is in dispute if one of them has no logs in its block, or another block', async () => {
-    const chain = open([first, second]);
+    const chain = openChain([first, second]);
     const receipt = await readReceipt(chain);
     second.change = ({ method }, result) => {
       if (method === 'eth_getLogs' || method === 'eth_getBlockReceipts') return [];

@@ -33,22 +33,22 @@ describe('Doubts about providers', () => {
 });
 
 it('A second opinion is never asked of another node of the same provider, unless there is no other', async () => {
-  const open = (nodes: readonly string[]) =>
+  const openPool = (nodes: readonly string[]) =>
     createNodePool({
       ...{ network: 'base', nodes },
       open: (node) => node,
       verify: () => Promise.resolve(),
     });
-  const asked = (pool: ReturnType<typeof open>) =>
+  const asked = (pool: ReturnType<typeof openPool>) =>
     pool.run((node) => Promise.resolve(node.name), signal, 'node 2');
   const [one, same, other] = [
     'https://rpc.example.com/1',
     'https://rpc.example.com/2',
     'https://rpc.example.org',
   ];
-  expect(await asked(open([one, same, other]))).toBe('node 3');
-  expect(await asked(open([one, same]))).toBe('node 1');
-  const pool = open([one, same, other]);
+  expect(await asked(openPool([one, same, other]))).toBe('node 3');
+  expect(await asked(openPool([one, same]))).toBe('node 1');
+  const pool = openPool([one, same, other]);
   expect(await pool.each((node) => Promise.resolve(pool.providerOf(node.name)), signal)).toEqual([
     'node 1',
     'node 1',

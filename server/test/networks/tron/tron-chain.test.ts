@@ -36,7 +36,7 @@ describe('Addresses', () => {
   });
 });
 
-function open(
+function openChain(
   url: string,
   changes: Partial<EvmConfig> = {},
   isAnyoneExpected = false,
@@ -76,7 +76,7 @@ describe('Recorded replies', () => {
         ? { ...(said as object), number: `0x${final.toString(16)}` }
         : said;
     });
-    const chain = open(moving.url, {}, undefined, () => time);
+    const chain = openChain(moving.url, {}, undefined, () => time);
     for (final of [0x3fe56c0, 0x3fe56c1]) {
       await chain.head(signal);
       time += 11_000;
@@ -90,7 +90,7 @@ describe('Recorded replies', () => {
   });
 
   it('Give TRX and USDT, and nothing that only looks like TRX: tokens of TRC-10, votes, failed transactions', async () => {
-    const block = await open(node.url).block(67_000_002, signal);
+    const block = await openChain(node.url).block(67_000_002, signal);
     const to = (digit: string) => toTronAddress(`0x${digit.repeat(40)}`);
     const hash = (kind: RecordedTransaction) => kind.hash.slice(2);
     const { trx, usdt } = recorded.transactions;
@@ -122,7 +122,7 @@ describe('Recorded replies', () => {
 
   it('Give the TRX that contracts sent while somebody may pay, and no tokens, refused or delegated calls', async () => {
     const address = toTronAddress(`0x${'a'.repeat(40)}`);
-    const chain = open(node.url, {}, true);
+    const chain = openChain(node.url, {}, true);
     const block = await chain.block(67_000_002, signal);
     const sent = block?.transfers.filter((transfer) => transfer.address === address);
     const txHash = recorded.transactions.usdt.hash.slice(2);
@@ -134,14 +134,14 @@ describe('Recorded replies', () => {
   });
 
   it('Give the cost of a transaction, energy and bandwidth together, unless it failed', async () => {
-    const cost = ({ hash }: RecordedTransaction) => open(node.url).cost(hash, signal);
+    const cost = ({ hash }: RecordedTransaction) => openChain(node.url).cost(hash, signal);
     const { trx, failed } = recorded.transactions;
     expect(await cost(trx)).toEqual({ fee: 345_000n, payer: undefined });
     expect(await cost(failed)).toBeUndefined();
   });
 
   it('Give no pending transactions, because nobody asks for them', async () => {
-    const chain = open(node.url);
+    const chain = openChain(node.url);
     await chain.head(signal);
     const before = chain.status().nodes[0]?.requests;
     expect(await chain.pending(signal)).toEqual([]);
@@ -149,7 +149,7 @@ describe('Recorded replies', () => {
   });
 
   it('Can be asked by the URL of the JSON-RPC', async () => {
-    const chain = open(`${node.url}/jsonrpc`);
+    const chain = openChain(`${node.url}/jsonrpc`);
     expect((await chain.block(67_000_002, signal))?.transfers).toHaveLength(2);
   });
 
@@ -216,7 +216,7 @@ describe('A chain behind the addresses of Tron', () => {
       { currency: 'TRX', decimals: 6 },
       { currency: 'USDT', decimals: 6, contract },
     ];
-    const follower = await follow(open(node.url, { chainId: anvilChainId, assets }));
+    const follower = await follow(openChain(node.url, { chainId: anvilChainId, assets }));
     const address = testAddress('tron', 0);
     const evm = toEvmAddress(address) ?? '';
     await anvil.send(evm, 2_000_000n);
