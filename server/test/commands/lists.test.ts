@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/command-line/registry.js';
 import { optionName } from '../../src/core/commands/command.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 
 interface List {
   readonly endpoint: Endpoint;
@@ -54,11 +54,11 @@ describe.each(Object.entries(lists))('%s', (name, list) => {
 
 describe.each(enginesOfTurn)('On $name', (engine) => {
   let server: TestServer;
-  let merchant: MerchantFixture;
+  let merchant: Shop;
   let own: string[];
   beforeAll(async () => {
     server = await startServer({ engine, overrides: { paidByOperator: ['ethereum'] } });
-    merchant = openMerchant(server);
+    merchant = openShop(server);
     own = ['--merchant', server.bootstrapped.merchantId];
     await merchant.command('merchants', 'update', ...own.slice(1), '--webhook-url', 'http://127.0.0.1:9/');
     const customer = { email: 'ada@example.com' };

@@ -98,7 +98,7 @@ export function mount(table: Endpoints, handlers: NamedHandlers, options: MountO
 
     const identify = async () => {
       const now = await authenticate(options, request, response);
-      checkPermission(now, mounted, clock.real());
+      checkPermission(permissions, now, mounted, clock.real());
       return now;
     };
     const call = { request, response, caller, identify, values: match.values };
