@@ -3,13 +3,23 @@ import { statusOf } from 'crypto-checkout/contract';
 import type { ReceiptRow } from '../db/schema.js';
 import type { Ledger, Posting } from '../ledger/ledger.js';
 import type { PostingKey } from '../ledger/posting-kinds.js';
-import { countsTowards } from './assess.js';
+import { countsTowards, type ReceiptFact } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
 import { receiptKey } from './receipts/postings.js';
-import { findUncredited, updateReceipts, type ReceiptChange } from './receipts/receipt-store.js';
+import { byAge, findUncredited, updateReceipts, type ReceiptChange } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
+
+/** Changes that a scan makes to the receipts of a payment. */
+export interface ChangedReceipts {
+  /** They come before those of credits: all are posted with the same statements. */
+  readonly postings: readonly Posting[];
+  /** Those that are confirmed now, and not stored as such. */
+  readonly confirmed: readonly ReceiptChange[];
+  /** True if others have changed, which are stored. */
+  readonly isChanged: boolean;
+}
 
 /** Receipts that are credited together, so that one fee is taken from their sum. */
 interface Credit {
@@ -20,9 +30,9 @@ interface Credit {
 /**
  * Credits the confirmed receipts that do not depend on the payment's outcome any longer. Receipts that do not count
  * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit, and each
- * receipt keeps its share of it.
- * @param sums of all its receipts. Only if they show that some are due, the receipts themselves are read
- * @param before postings that come first: all are posted with the same statements
+ * receipt keeps its share of it. A receipt that is confirmed now is stored once: confirmed, and credited if it is due.
+ * @param sums of all its receipts. Only if they show that stored ones are due, those are read
+ * @param changed what the caller has changed of its receipts
  * @returns what was credited. The payment's version is left to the caller: `countChanges`
  */
 export async function creditReceipts(
@@ -30,26 +40,31 @@ export async function creditReceipts(
   ledger: Ledger,
   payment: PaymentRow,
   sums: readonly ReceiptSum[],
-  before: readonly Posting[],
+  changed: ChangedReceipts,
 ): Promise<readonly ReceiptRow[]> {
   const hasEnded = statusOf(payment.state) !== 'in progress';
-  const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>
-    isConfirmed && !isCredited && (hasEnded || !countsTowards(payment, sum));
-  const due = sums.some(isDue) ? await findUncredited(transaction, payment, hasEnded) : [];
-  const postings = [...before];
-  const credited: ReceiptChange[] = [];
+  const isDue = (receipt: Pick<ReceiptFact, 'currency' | 'network'>) =>
+    hasEnded || !countsTowards(payment, receipt);
+  const hasStored = sums.some((sum) => sum.isStored && sum.isConfirmed && !sum.isCredited && isDue(sum));
+  const stored = hasStored ? await findUncredited(transaction, payment, hasEnded) : [];
+  const confirmed = changed.confirmed.map(({ after }) => after).filter(isDue);
+  const due = [...stored, ...confirmed].sort(byAge);
+  const postings = [...changed.postings];
+  const changes = new Map(changed.confirmed.map((change) => [change.after.id, change]));
+  const credited: ReceiptRow[] = [];
   for (const { key, receipts } of creditsFor(payment, due)) {
     const amounts = receipts.map((receipt) => receipt.amount);
     const fees = feeShares(amounts, payment.fee_basis_points);
     receipts.forEach((receipt, index) => {
-      const fee = fees[index] ?? 0n;
-      credited.push({ before: receipt, after: { ...receipt, is_credited: true, credited_fee: fee } });
+      const after = { ...receipt, is_credited: true, credited_fee: fees[index] ?? 0n };
+      changes.set(receipt.id, { before: changes.get(receipt.id)?.before ?? receipt, after });
+      credited.push(after);
     });
     postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
   }
   await ledger.postAll(transaction, postings);
-  await updateReceipts(transaction, credited);
-  return credited.map(({ after }) => after);
+  await updateReceipts(transaction, [...changes.values()]);
+  return credited;
 }
 
 function creditsFor(payment: PaymentRow, due: readonly ReceiptRow[]): Credit[] {

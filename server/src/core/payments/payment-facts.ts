@@ -4,9 +4,9 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader, Transaction } from '../db/engine.js';
-import { prepared } from '../db/prepared.js';
+import { filledUp, prepared } from '../db/prepared.js';
 import { readUnits, sumUnits } from '../db/units.js';
-import { tables } from '../db/schema.js';
+import { tables, type ReceiptRow } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
 import { deadlineOf, dependsOnWorth, type ReceiptFact } from './assess.js';
 import { parseFraction } from '../money/fractions.js';
@@ -18,15 +18,23 @@ const receiptRows = valuesOf(tables.receipts);
 /** Similar receipts, with the sum of their amounts. */
 export interface ReceiptSum extends ReceiptFact {
   readonly isCredited: boolean;
+  /** False for a receipt that the caller has confirmed, and stores with its credit. */
+  readonly isStored: boolean;
 }
 
+/** One for each receipt that is left out; a single one without a receipt leaves out none. */
 interface SumValues {
   readonly paymentId: string;
   readonly deadline: number;
+  readonly leftOut?: string;
 }
 
 /** @param baseRate the column by which receipts are told apart as well, or null for all of them */
-function selectSums(reader: Reader, { paymentId, deadline }: SumValues, baseRate: RawBuilder<string | null>) {
+function selectSums(reader: Reader, values: readonly SumValues[], baseRate: RawBuilder<string | null>) {
+  const [first] = values;
+  if (!first) throw new Error('The sums of no payment were asked for');
+  const { paymentId, deadline } = first;
+  const leftOut = values.flatMap((one) => one.leftOut ?? []);
   return (
     reader
       .selectFrom('receipts')
@@ -45,14 +53,16 @@ function selectSums(reader: Reader, { paymentId, deadline }: SumValues, baseRate
         e.fn.max('first_seen_at').as('latest'),
       ])
       .where('payment_id', '=', paymentId)
+      // Only then are the rows read: the index has no ids.
+      .$if(leftOut.length > 0, (query) => query.where('id', 'not in', leftOut))
       // In the order of the index, and with all states, so that nothing has to be sorted.
       .groupBy(['network', 'currency', 'status', 'is_credited'])
   );
 }
 
-const readSums = prepared((reader, values: SumValues) => selectSums(reader, values, sql`null`));
+const readSums = prepared((reader, values: readonly SumValues[]) => selectSums(reader, values, sql`null`));
 
-const readSumsByRate = prepared((reader, values: SumValues) =>
+const readSumsByRate = prepared((reader, values: readonly SumValues[]) =>
   selectSums(reader, values, sql`base_rate`).groupBy('base_rate'),
 );
 
@@ -62,6 +72,7 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
       ...{ network, currency },
       isConfirmed: status === 'confirmed',
       isCredited: receiptRows.decode({ is_credited }).is_credited,
+      isStored: true,
       awaitedUntil: sums.awaited_until ?? 0,
       baseRate: parseFraction(base_rate),
     };
@@ -71,28 +82,48 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
   });
 }
 
+const toFact = (receipt: ReceiptRow): ReceiptSum => ({
+  currency: receipt.currency,
+  network: receipt.network,
+  amount: receipt.amount,
+  firstSeenAt: receipt.first_seen_at,
+  isConfirmed: true,
+  awaitedUntil: receipt.awaited_until,
+  baseRate: parseFraction(receipt.base_rate),
+  isCredited: false,
+  isStored: false,
+});
+
 /** Facts from other rooms that a payment's state depends on. */
 export interface OtherFacts {
   /** See `PaymentFacts`. Asked only of payments that may have ended before: nothing goes back of others. */
   returned(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 }
 
-/** The facts of a locked payment. Similar receipts are summed up. @param now time of the merchant's clock */
+/**
+ * The facts of a locked payment. Similar receipts are summed up.
+ * @param now time of the merchant's clock
+ * @param confirmed receipts that the caller has confirmed, and stores with their credit: their stored rows are left out
+ */
 export async function readFacts(
   transaction: Transaction,
   payment: PaymentRow,
   now: number,
   others: OtherFacts,
+  confirmed: readonly ReceiptRow[] = [],
 ) {
   const mayHaveEnded =
     now >= payment.expires_at || payment.cancelled_at !== null || payment.settled_at !== null;
   const returned = mayHaveEnded ? await others.returned(transaction, payment) : 0n;
   const terms = { ...termsOf(payment), returned };
   const deadline = deadlineOf(terms);
-  const values = { paymentId: payment.id, deadline };
-  const facts = { ...terms, receipts: toFacts(deadline, await readSums(transaction, values)) };
+  const sums = { paymentId: payment.id, deadline };
+  const values: readonly SumValues[] =
+    confirmed.length === 0 ? [sums] : filledUp(confirmed.map(({ id: leftOut }) => ({ ...sums, leftOut })));
+  const own = confirmed.map(toFact);
+  const facts = { ...terms, receipts: [...own, ...toFacts(deadline, await readSums(transaction, values))] };
   if (!dependsOnWorth(facts, now)) return facts;
-  return { ...terms, receipts: toFacts(deadline, await readSumsByRate(transaction, values)) };
+  return { ...terms, receipts: [...own, ...toFacts(deadline, await readSumsByRate(transaction, values))] };
 }
 
 function termsOf(payment: PaymentRow) {

@@ -3,13 +3,12 @@ import { statusOf } from 'crypto-checkout/contract';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import type { Announcements } from './announcements.js';
 import { assess, findingsOf, isTakenShort, totals, type PaymentFacts } from './assess.js';
-import { creditReceipts } from './credit.js';
+import { creditReceipts, type ChangedReceipts } from './credit.js';
 import { shownConfirmations } from './depth.js';
 import { readFacts, readUntilOf } from './payment-facts.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
 import { isDust } from './dust.js';
-import type { Posting } from '../ledger/ledger.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentRow } from './store.js';
@@ -22,12 +21,7 @@ import { tables } from '../db/schema.js';
 
 const { findings: findingsColumn } = tables.payments.columns;
 
-export interface ChangedReceipts {
-  readonly postings: readonly Posting[];
-  readonly isChanged: boolean;
-}
-
-const noReceipts: ChangedReceipts = { postings: [], isChanged: false };
+const noReceipts: ChangedReceipts = { postings: [], confirmed: [], isChanged: false };
 
 export type UpdatePayment = ReturnType<typeof createUpdatePayment>;
 
@@ -52,10 +46,10 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
   }
 
   /**
-   * @param payment locked, as it is stored. Its receipts are stored too
+   * @param payment locked, as it is stored
    * @param notes logged before the transition that they cause
    * @param cancelledBy the kind of key that has just cancelled the payment
-   * @param changed what the caller has changed of its receipts; its postings come first
+   * @param changed what the caller has changed of its receipts. All others are stored
    */
   return async (
     transaction: Transaction,
@@ -67,7 +61,8 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const { id } = payment;
     const scope = scopeOf(payment);
     const now = clock.now(scope);
-    const facts = await readFacts(transaction, payment, now, deps.factsOf);
+    const confirmed = changed.confirmed.map((change) => change.after);
+    const facts = await readFacts(transaction, payment, now, deps.factsOf, confirmed);
     const isDeposit = payment.wallet_id !== null;
     // The height that the chain was read to matters only after the deadline.
     const readUntil = clock.at(
@@ -95,10 +90,11 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
       ledger,
       { ...payment, state },
       facts.receipts,
-      changed.postings,
+      changed,
     );
+    const hasOtherReceipts = changed.isChanged || confirmed.length > 0 || credited.length > 0;
     // A change of the payment itself is counted with it.
-    if (!hasChanged && (changed.isChanged || credited.length > 0)) {
+    if (!hasChanged && hasOtherReceipts) {
       await countChanges(transaction, [{ payment_id: id }]);
     }
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);

@@ -352,10 +352,14 @@ export async function findReceipts(
 ): Promise<ReceiptRow[]> {
   const find = async (chunk: readonly string[]) =>
     receiptRows.decodeEach(await findByIds(reader, chunk, {}), failed);
-  return (await inChunks([...new Set(ids)], find, smallChunk)).sort(
-    (a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1),
-  );
+  return (await inChunks([...new Set(ids)], find, smallChunk)).sort(byAge);
 }
+
+/** Orders receipts, oldest first. */
+export const byAge = (
+  one: Pick<ReceiptRow, 'id' | 'first_seen_at'>,
+  other: Pick<ReceiptRow, 'id' | 'first_seen_at'>,
+): number => one.first_seen_at - other.first_seen_at || (one.id < other.id ? -1 : 1);
 
 const findByIds = preparedIn((reader, ids) =>
   reader.selectFrom('receipts').selectAll().where('id', 'in', ids),

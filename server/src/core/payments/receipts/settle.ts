@@ -21,6 +21,7 @@ export async function settleReceipts(
   const postings: Posting[] = [];
   // A receipt that is lost and dropped at once is changed twice.
   const changed = new Map<string, ReceiptChange>();
+  const confirmed: ReceiptChange[] = [];
   const notes: NewLogEntry[] = [];
   const change = (key: string, before: ReceiptRow, after: ReceiptRow) => {
     receipts.set(key, after);
@@ -52,7 +53,7 @@ export async function settleReceipts(
     const receipt = receipts.get(key);
     if (!receipt) continue;
     postings.push(confirmation(receipt));
-    change(key, receipt, { ...receipt, status: 'confirmed', confirmed_at: now });
+    confirmed.push({ before: receipt, after: { ...receipt, status: 'confirmed', confirmed_at: now } });
     addNote(notes, receipt, entries('transfer_confirmed', receipt));
   }
   for (const [key, receipt] of receipts) {
@@ -64,6 +65,7 @@ export async function settleReceipts(
   await updateReceipts(transaction, [...changed.values()]);
   await payments.updatePayment(transaction, payment, notes, undefined, {
     postings,
+    confirmed,
     isChanged: changed.size > 0,
   });
 }

@@ -1,0 +1,208 @@
+/** A scan writes each receipt and each payment once, with all that follows, and nothing of a payment whose settling fails. */
+import { sql } from 'kysely';
+import { afterEach, describe, expect, it } from 'vitest';
+import { enginesOfTurn } from '../support/engines.js';
+import { openShop, type Shop } from '../support/shop-fixture.js';
+
+const minuteMs = 60_000;
+const usdt = (amount: number) => BigInt(amount) * 1_000_000n;
+
+const run = ({ database }: Shop, statements: readonly string[]) =>
+  database.write(async (transaction) => {
+    for (const statement of statements) await sql.raw(statement).execute(transaction);
+  });
+
+/** Counts the rows that are written of receipts and payments. @returns reads the counts since the last call */
+async function countWrites(shop: Shop): Promise<() => Promise<Record<string, number>>> {
+  const places = ['receipts', 'payments'].flatMap((table) =>
+    ['insert', 'update'].map((event) => ({ table, event, what: `${event} ${table}` })),
+  );
+  const triggers =
+    shop.database.engine === 'sqlite'
+      ? places.map(
+          ({ table, event, what }) =>
+            `create trigger count_${event}_${table} after ${event} on ${table}
+               begin insert into writes values ('${what}'); end`,
+        )
+      : [
+          `create function count_write() returns trigger as
+             'begin insert into writes values (lower(tg_op) || '' '' || tg_table_name); return null; end'
+             language plpgsql`,
+          ...places.map(
+            ({ table, event }) =>
+              `create trigger count_${event} after ${event} on ${table}
+                 for each row execute function count_write()`,
+          ),
+        ];
+  await run(shop, ['create table writes (what text)', ...triggers]);
+  return () =>
+    shop.database.write(async (transaction) => {
+      const { rows } = await sql<{ what: string }>`select what from writes`.execute(transaction);
+      await sql`delete from writes`.execute(transaction);
+      const counts: Record<string, number> = {};
+      for (const { what } of rows) counts[what] = (counts[what] ?? 0) + 1;
+      return counts;
+    });
+}
+
+/** The last write of each kind that settling a payment makes, and the condition under which the test refuses it. */
+const refused: readonly (readonly [
+  name: string,
+  event: 'insert' | 'update',
+  table: string,
+  condition: (id: string) => string,
+])[] = [
+  ['the payment', 'update', 'payments', (id) => `new.id = '${id}' and new.settled_at is not null`],
+  ['its posting', 'insert', 'ledger_postings', (id) => `new.key = 'settlement:${id}'`],
+  ['its receipt', 'update', 'receipts', (id) => `new.payment_id = '${id}' and new.is_credited = 1`],
+  ['its log', 'insert', 'log_entries', (id) => `new.payment_id = '${id}' and new.code = 'completed'`],
+  ['its webhook', 'insert', 'outbox', (id) => `new.subject_id = '${id}' and new.type = 'payment.success'`],
+];
+
+/** Makes the database refuse a write. @returns allows it again */
+async function refuse(
+  shop: Shop,
+  event: string,
+  table: string,
+  condition: string,
+): Promise<() => Promise<void>> {
+  const isSqlite = shop.database.engine === 'sqlite';
+  await run(
+    shop,
+    isSqlite
+      ? [
+          `create trigger refuse before ${event} on ${table} when ${condition}
+             begin select raise(abort, 'refused'); end`,
+        ]
+      : [
+          `create function refuse() returns trigger as
+             'begin raise exception ''refused''; end' language plpgsql`,
+          `create trigger refuse before ${event} on ${table} for each row when (${condition})
+             execute function refuse()`,
+        ],
+  );
+  return () => run(shop, [isSqlite ? 'drop trigger refuse' : `drop trigger refuse on ${table}`]);
+}
+
+describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
+  let shop: Shop;
+  afterEach(() => shop.close());
+
+  const open = async () => {
+    shop = await openShop(engine);
+    await shop.scan('tron');
+    const scope = await shop.merchant();
+    await shop.database.write((transaction) =>
+      shop.app.endpoints.set(transaction, scope, 'https://shop.example/hooks'),
+    );
+    return scope;
+  };
+  const receiptsOf = (id: string) =>
+    shop.database.reader.selectFrom('receipts').selectAll().where('payment_id', '=', id).execute();
+  const quarantined = () => shop.database.reader.selectFrom('quarantine').select('id').execute();
+  const versionOf = async (id: string) => (await shop.payment(id)).parts_version;
+  const keysOf = async (id: string) =>
+    (
+      await shop.database.reader
+        .selectFrom('ledger_postings')
+        .select('key')
+        .where('payment_id', '=', id)
+        .execute()
+    )
+      .map(({ key }) => key.replace(/:.*/, ''))
+      .sort();
+  const eventsOf = async (id: string) =>
+    (
+      await shop.database.reader
+        .selectFrom('outbox')
+        .select('type')
+        .where('subject_id', '=', id)
+        .orderBy('sequence')
+        .execute()
+    ).map(({ type }) => type);
+
+  it('are one of the receipt and one of the payment where it is confirmed and credited', async () => {
+    const scope = await open();
+    const { id, address } = await shop.lock(scope);
+    await shop.send('tron', 'USDT', address, usdt(10));
+    const writes = await countWrites(shop);
+    await shop.scan('tron');
+    expect(await writes()).toMatchObject({ 'insert receipts': 1 });
+    await shop.mine('tron', 1);
+    expect(await writes()).toMatchObject({ 'update receipts': 1 });
+    const version = await versionOf(id);
+    await shop.mine('tron', 1);
+    expect(await writes()).toEqual({ 'update receipts': 1, 'update payments': 1 });
+    expect(await shop.payment(id)).toMatchObject({ state: 'settled', parts_version: version + 1 });
+    expect(await receiptsOf(id)).toMatchObject([
+      { status: 'confirmed', is_credited: 1, credited_fee: '100000' },
+    ]);
+    expect(await keysOf(id)).toEqual(['receipt', 'settlement']);
+    expect(await eventsOf(id)).toEqual(['payment.success']);
+    await shop.expectBooksInOrder();
+  });
+
+  it('credit a part that waited for the rest together with it, as one settlement', async () => {
+    const scope = await open();
+    const { id, address } = await shop.lock(scope);
+    await shop.send('tron', 'USDT', address, usdt(4));
+    await shop.mine('tron', 2);
+    expect(await receiptsOf(id)).toMatchObject([{ status: 'confirmed', is_credited: 0 }]);
+    await shop.send('tron', 'USDT', address, usdt(6));
+    await shop.scan('tron');
+    await shop.mine('tron', 1);
+    const writes = await countWrites(shop);
+    await shop.mine('tron', 1);
+    expect(await writes()).toEqual({ 'update receipts': 2, 'update payments': 1 });
+    expect(await keysOf(id)).toEqual(['receipt', 'receipt', 'settlement']);
+    expect((await shop.payment(id)).state).toBe('settled');
+    expect((await shop.balance(scope)).net).toBe(9_900_000n);
+    await shop.expectBooksInOrder();
+  });
+
+  it.each(refused)(
+    'leave a receipt as seen, and in step with the chain, while %s cannot be written',
+    async (_name, event, table, condition) => {
+      const scope = await open();
+      const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];
+      for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
+      await shop.scan('tron');
+      await shop.mine('tron', 1);
+      const allow = await refuse(shop, event, table, condition(bad.id));
+      const expectUnsettled = async () => {
+        const blocks = await shop.database.reader
+          .selectFrom('simulated_blocks')
+          .select(['height', 'hash'])
+          .where('network', '=', 'tron')
+          .execute();
+        const [receipt, ...others] = await receiptsOf(bad.id);
+        expect(others).toEqual([]);
+        expect(receipt).toMatchObject({ status: 'seen', confirmed_at: null });
+        expect(receipt).toMatchObject({ is_credited: 0, credited_fee: '0' });
+        expect(blocks).toContainEqual({ height: receipt?.block_height, hash: receipt?.block_hash });
+        expect(await keysOf(bad.id)).toEqual([]);
+        expect(await eventsOf(bad.id)).toEqual([]);
+        expect(await quarantined()).toEqual([{ id: bad.id }]);
+        expect((await shop.payment(bad.id)).state).toBe('confirming');
+        await shop.expectBooksInOrder();
+      };
+      await shop.mine('tron', 1);
+      expect((await shop.payment(good.id)).state).toBe('settled');
+      await expectUnsettled();
+      await shop.reorg('tron', 2, true);
+      await shop.mine('tron', 1);
+      await expectUnsettled();
+
+      await allow();
+      await shop.pass(5 * minuteMs);
+      await shop.mine('tron', 2);
+      expect(await quarantined()).toEqual([]);
+      expect((await shop.payment(bad.id)).state).toBe('settled');
+      expect(await receiptsOf(bad.id)).toMatchObject([{ status: 'confirmed', is_credited: 1 }]);
+      expect(await keysOf(bad.id)).toEqual(['receipt', 'settlement']);
+      expect(await eventsOf(bad.id)).toEqual(['payment.success']);
+      expect((await shop.balance(scope)).net).toBe(2n * 9_900_000n);
+      await shop.expectBooksInOrder();
+    },
+  );
+});
