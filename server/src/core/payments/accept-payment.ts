@@ -48,7 +48,7 @@ export function createAcceptPayment(deps: PaymentsDeps, reader: PaymentReader, u
     }
     const accepted = { accepted_at: now, accepted_amount: received };
     await store.updatePayment(transaction, id, accepted);
-    await updatePayment(transaction, { ...row, ...accepted }, []);
+    await updatePayment(transaction, { ...row, ...accepted });
     await auditLog.record(transaction, {
       ...{ merchantId: scope.merchantId, mode: scope.mode, actor, action: 'payment.accepted', subjectId: id },
       after: { amount: seen, due: formatUnits(row.amount, currency), currency: currency.code, note },

@@ -13,7 +13,7 @@ import { accepts, type PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { exactAmount, feeOf, minimumUnits, payableAmount } from './quote.js';
 import * as store from './store.js';
-import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
+import type { LogEntry, PaymentRow, StoredRecord } from './store.js';
 import type { UpdatePayment } from './update-payment.js';
 
 /** A log with so many entries keeps only the last of a payer's choices. */
@@ -56,7 +56,7 @@ export function createPaymentChanges(
       if (status !== 'in progress') throw ended(row.state);
       const now = clock.now(actor);
       await store.updatePayment(transaction, id, { ...counted, cancelled_at: now });
-      await updatePayment(transaction, { ...row, cancelled_at: now }, [], actor.kind);
+      await updatePayment(transaction, { ...row, cancelled_at: now }, actor.kind);
     },
 
     /**
@@ -153,7 +153,7 @@ async function change(
   record: StoredRecord,
   now: number,
   changes: store.PaymentChange,
-  entry: NewLogEntry,
+  entry: LogEntry,
 ): Promise<PaymentRecord> {
   const last = record.log.at(-1);
   const isRepeated = last?.event === entry.event;

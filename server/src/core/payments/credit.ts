@@ -8,7 +8,7 @@ import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
 import { receiptKey } from './receipts/postings.js';
 import { byAge, findUncredited, updateReceipts, type ReceiptChange } from './receipts/receipt-store.js';
-import type { PaymentRow } from './store.js';
+import type { LogEntry, PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
 
 /** Changes that a scan makes to the receipts of a payment. */
@@ -19,6 +19,8 @@ export interface ChangedReceipts {
   readonly confirmed: readonly ReceiptChange[];
   /** True if others have changed, which are stored. */
   readonly isChanged: boolean;
+  /** Comes before the log entries of the change that they cause. */
+  readonly log: readonly LogEntry[];
 }
 
 /** Receipts that are credited together, so that one fee is taken from their sum. */

@@ -7,7 +7,7 @@ import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
 import type { Standing } from './events.js';
 import { feeOf } from './quote.js';
-import { unlocked, type NewLogEntry, type PaymentRow } from './store.js';
+import { unlocked, type LogEntry, type PaymentRow } from './store.js';
 import type { Sums } from './log-messages.js';
 
 /** A transfer to an address of a wallet. Its currency or network may differ from the wallet's. */
@@ -74,11 +74,11 @@ export function assessDeposit({
 }
 
 /** The log entries for a change of a deposit's state. The entries about its transfer already cover the rest. */
-export function describeDeposit(
+export function logEntriesOfDeposit(
   { state: from }: Standing,
   { state: to }: Standing,
   sums: Pick<Sums, 'currency' | 'received'> | undefined,
-): readonly NewLogEntry[] {
+): readonly LogEntry[] {
   if (from === to || to !== 'settled' || !sums) return [];
   return [
     {

@@ -1,7 +1,7 @@
 /** The messages of a payment's time log, which payers and merchants read. */
 import { statusOf, type PaymentState } from 'crypto-checkout/contract';
 import type { Standing } from './events.js';
-import type { NewLogEntry } from './store.js';
+import type { LogEntry } from './store.js';
 
 /** The sums of a payment, as plain decimals in its currency. An entry keeps those that its message names, in this order. */
 const names = ['seen', 'received', 'amount', 'excess', 'currency', 'confirmations'] as const;
@@ -36,17 +36,17 @@ const messages = {
       'Payment expired: the funds came in the wrong currency or on the wrong network; they go to the merchant',
     reversed: 'A confirmed transfer left the chain: the payment is no longer complete',
   },
-} as const satisfies Record<NewLogEntry['type'], Partial<Record<NewLogEntry['code'], string>>>;
+} as const satisfies Record<LogEntry['type'], Partial<Record<LogEntry['code'], string>>>;
 
 /** The log entries for a change; none if its cause is already logged. */
-export function describeTransition(
+export function logEntriesOfChange(
   from: Standing,
   to: Standing,
   sums: Sums | undefined,
-): readonly NewLogEntry[] {
+): readonly LogEntry[] {
   return codesOf(from, to).flatMap((code) =>
     (['event', 'success', 'error'] as const).flatMap((type) => {
-      const texts: Partial<Record<NewLogEntry['code'], string>> = messages[type];
+      const texts: Partial<Record<LogEntry['code'], string>> = messages[type];
       const text = texts[code];
       if (text === undefined) return [];
       const values = Object.fromEntries(
@@ -58,7 +58,7 @@ export function describeTransition(
   );
 }
 
-function codesOf(from: Standing, to: Standing): readonly NewLogEntry['code'][] {
+function codesOf(from: Standing, to: Standing): readonly LogEntry['code'][] {
   const [wasOver, isOver] = [from.findings.includes('over'), to.findings.includes('over')];
   // Success is reported once, whatever follows.
   if (statusOf(to.state) === 'success') {
@@ -73,7 +73,7 @@ function codesOf(from: Standing, to: Standing): readonly NewLogEntry['code'][] {
   return from.state === to.state ? [] : outcomeCodes(from.state, to.state);
 }
 
-function outcomeCodes(from: PaymentState, to: PaymentState): readonly NewLogEntry['code'][] {
+function outcomeCodes(from: PaymentState, to: PaymentState): readonly LogEntry['code'][] {
   switch (to) {
     case 'created':
     case 'currency_set':

@@ -5,7 +5,7 @@ import { orNotFound } from '../shared/problem.js';
 import { countsTowards } from './assess.js';
 import type { UpdatePayment } from './update-payment.js';
 import * as store from './store.js';
-import type { NewLogEntry, PaymentRow } from './store.js';
+import type { LogEntry, PaymentRow } from './store.js';
 
 /** The coins of one currency on one network that the merchant was credited with, in units. */
 export interface CreditedCoins {
@@ -74,7 +74,7 @@ export const paymentRefunds = {
   references: store.findReferences,
 
   /** Adds to the log of a locked payment, so that readers read it again. */
-  async log(transaction: Transaction, id: string, now: number, entries: readonly NewLogEntry[]) {
+  async log(transaction: Transaction, id: string, now: number, entries: readonly LogEntry[]) {
     await store.appendLog(transaction, id, now, entries);
     await store.updatePayment(transaction, id, {});
   },

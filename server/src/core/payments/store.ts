@@ -36,7 +36,7 @@ export const unlocked = {
 } satisfies Partial<PaymentRow>;
 
 /** An entry of the time log, to be added. */
-export interface NewLogEntry extends Pick<LogEntryTable, 'type' | 'event' | 'code'> {
+export interface LogEntry extends Pick<LogEntryTable, 'type' | 'event' | 'code'> {
   /** The amounts (plain decimals), codes and counts that `event` names. */
   readonly values: LogValues;
 }
@@ -442,7 +442,7 @@ export async function appendLog(
   transaction: Transaction,
   paymentId: string,
   time: number,
-  entries: readonly NewLogEntry[],
+  entries: readonly LogEntry[],
 ): Promise<readonly LogRow[]> {
   const rows = entries.map(({ type, event, code, values }) => ({
     time,

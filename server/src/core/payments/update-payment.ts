@@ -7,13 +7,13 @@ import { creditReceipts, type ChangedReceipts } from './credit.js';
 import { shownConfirmations } from './depth.js';
 import { readFacts, readUntilOf } from './payment-facts.js';
 import type { PaymentsDeps } from './payments-deps.js';
-import { assessDeposit, describeDeposit } from './deposits.js';
+import { assessDeposit, logEntriesOfDeposit } from './deposits.js';
 import { isDust } from './dust.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
-import type { NewLogEntry, PaymentRow } from './store.js';
-import { describeTransition, type Sums } from './log-messages.js';
-import { createReceiptLog } from './receipts/log.js';
+import type { PaymentRow } from './store.js';
+import { logEntriesOfChange, type Sums } from './log-messages.js';
+import { createLogEntryOf } from './receipts/log.js';
 import { countChanges } from './receipts/receipt-store.js';
 import { newlyUnaccepted } from './unaccepted.js';
 import type { Transaction } from '../db/engine.js';
@@ -21,13 +21,13 @@ import { tables } from '../db/schema.js';
 
 const { findings: findingsColumn } = tables.payments.columns;
 
-const noReceipts: ChangedReceipts = { postings: [], confirmed: [], isChanged: false };
+const noReceipts: ChangedReceipts = { postings: [], confirmed: [], isChanged: false, log: [] };
 
 export type UpdatePayment = ReturnType<typeof createUpdatePayment>;
 
 export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcements) {
   const { clock, currencies, ledger, onStatusChange } = deps;
-  const entries = createReceiptLog(currencies);
+  const logEntryOf = createLogEntryOf(currencies);
 
   function sumsOf(row: PaymentRow, facts: PaymentFacts): Sums | undefined {
     if (row.currency === null) return undefined;
@@ -47,14 +47,12 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
 
   /**
    * @param payment locked, as it is stored
-   * @param notes logged before the transition that they cause
    * @param cancelledBy the kind of key that has just cancelled the payment
    * @param changed what the caller has changed of its receipts. All others are stored
    */
   return async (
     transaction: Transaction,
     payment: PaymentRow,
-    notes: readonly NewLogEntry[],
     cancelledBy?: Actor['kind'],
     changed: ChangedReceipts = noReceipts,
   ): Promise<void> => {
@@ -74,12 +72,13 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const before = { state: payment.state, findings: payment.findings };
     // A deposit is whatever arrived.
     const after = {
-      ...{ state, findings: isDeposit ? [] : findingsOf(facts, state, isTooSmall) },
+      state,
+      findings: isDeposit ? [] : findingsOf(facts, state, isTooSmall),
       isTakenShort: isTakenShort(facts, now, readUntil),
     };
     const { findings } = after;
-    const describe = isDeposit ? describeDeposit : describeTransition;
-    const transition = describe(before, after, sumsOf(payment, facts));
+    const logEntriesOf = isDeposit ? logEntriesOfDeposit : logEntriesOfChange;
+    const ofChange = logEntriesOf(before, after, sumsOf(payment, facts));
     const isFirstSuccess = statusOf(state) === 'success' && payment.settled_at === null;
     const changes = { state, findings, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
     const hasChanged =
@@ -92,16 +91,14 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
       facts.receipts,
       changed,
     );
-    const hasOtherReceipts = changed.isChanged || confirmed.length > 0 || credited.length > 0;
+    const haveReceiptsChanged = changed.isChanged || confirmed.length > 0 || credited.length > 0;
     // A change of the payment itself is counted with it.
-    if (!hasChanged && hasOtherReceipts) {
-      await countChanges(transaction, [{ payment_id: id }]);
-    }
+    if (!hasChanged && haveReceiptsChanged) await countChanges(transaction, [{ payment_id: id }]);
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
-    const others = unaccepted.map(({ amount, ...asset }) =>
-      entries('unaccepted', { ...asset, mode: payment.mode, amount }),
+    const ofUnaccepted = unaccepted.map(({ amount, ...asset }) =>
+      logEntryOf('unaccepted', { ...asset, mode: payment.mode, amount }),
     );
-    await store.appendLog(transaction, id, now, [...notes, ...others, ...transition]);
+    await store.appendLog(transaction, id, now, [...changed.log, ...ofUnaccepted, ...ofChange]);
     const status = statusOf(state);
     if (status !== statusOf(payment.state)) {
       await onStatusChange(transaction, { ...payment, ...changes, status, cancelledBy });

@@ -114,7 +114,7 @@ export function createRefundChanges(deps: RefundsDeps) {
     const holds = (row: RefundRow | undefined) => row?.of_success === false && hasTaken(row.status);
     const isCounting = after.currency === payment.currency && after.network === payment.network;
     if (!isCounting || holds(before) === holds(after)) return payment;
-    await payments.update(transaction, await payments.lock(transaction, payment.id), []);
+    await payments.update(transaction, await payments.lock(transaction, payment.id));
     return payments.lock(transaction, payment.id);
   }
 

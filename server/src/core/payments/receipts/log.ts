@@ -1,9 +1,9 @@
-/** The entries of a payment's time log about its receipts. */
+/** The log entries of a payment about its receipts. */
 import type { ReceiptRow } from '../../db/schema.js';
 import type { Currencies } from '../../money/currencies.js';
 import { formatUnits } from '../../money/units.js';
 import { shownConfirmations } from '../depth.js';
-import type { NewLogEntry } from '../store.js';
+import type { LogEntry } from '../store.js';
 
 /** By code; `{sum}` is the amount, its currency and its network. */
 const messages = {
@@ -20,10 +20,10 @@ const messages = {
 type LoggedSum = Pick<ReceiptRow, 'mode' | 'network' | 'currency' | 'amount'> &
   Partial<Pick<ReceiptRow, 'required_confirmations'>>;
 
-export type ReceiptLog = ReturnType<typeof createReceiptLog>;
+export type LogEntryOf = ReturnType<typeof createLogEntryOf>;
 
-export function createReceiptLog(currencies: Currencies) {
-  return (code: keyof typeof messages, receipt: LoggedSum): NewLogEntry => {
+export function createLogEntryOf(currencies: Currencies) {
+  return (code: keyof typeof messages, receipt: LoggedSum): LogEntry => {
     const currency = currencies.known(receipt.currency);
     const amount = formatUnits(receipt.amount, currency);
     const network = currencies.network(receipt.mode, receipt.network);
@@ -34,9 +34,13 @@ export function createReceiptLog(currencies: Currencies) {
       .replace('{confirmations}', confirmations);
     const isLost = code === 'transfer_unconfirmed' || code === 'transfer_dropped';
     return {
-      ...{ type: isLost ? 'error' : 'event', code, event },
+      type: isLost ? 'error' : 'event',
+      code,
+      event,
       values: {
-        ...{ amount, currency: receipt.currency, network: receipt.network },
+        amount,
+        currency: receipt.currency,
+        network: receipt.network,
         ...(code === 'transfer_seen' && { confirmations }),
       },
     };

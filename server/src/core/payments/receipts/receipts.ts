@@ -11,7 +11,7 @@ import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { PaymentsDeps } from '../payments-deps.js';
 import { lockPayments, type PlainPayment } from '../store.js';
 import { createRecordReceipts } from './record.js';
-import { createReceiptLog } from './log.js';
+import { createLogEntryOf } from './log.js';
 import { accountsOf } from './postings.js';
 import {
   affectedReceipts,
@@ -44,10 +44,10 @@ const budget = 1000;
 
 export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const { clock, currencies, addresses, ledger, payments } = deps;
-  const entries = createReceiptLog(currencies);
+  const logEntryOf = createLogEntryOf(currencies);
   const quarantine = createQuarantine(clock, deps.log);
   const newReceipts = createNewReceipts(deps);
-  const context = { clock, ledger, payments, newReceipts, entries, quarantine };
+  const context = { clock, ledger, payments, newReceipts, logEntryOf, quarantine };
   const setAside = createSetAside(quarantine, newReceipts);
   const recordReceipts = createRecordReceipts(context);
   const judge = createJudge(deps);

@@ -14,7 +14,7 @@ import {
   updateReceipts,
   type ReceiptChange,
 } from './receipt-store.js';
-import { addNote, moveTo, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
+import { addToLog, moveTo, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
 import { release } from './quarantine.js';
 import { appendLog, type PaymentRow } from '../store.js';
 
@@ -23,7 +23,7 @@ import { appendLog, type PaymentRow } from '../store.js';
  * wallets are added to `works`, which are by payment.
  */
 export function createRecordReceipts(context: ReceiptsContext) {
-  const { clock, payments, entries, quarantine } = context;
+  const { clock, payments, logEntryOf, quarantine } = context;
   const { firstSeen, atBlock, newReceipt } = context.newReceipts;
 
   /** The payment that a transfer belongs to: the one with its address, or a new deposit if it went to a wallet. */
@@ -45,9 +45,9 @@ export function createRecordReceipts(context: ReceiptsContext) {
     return payments.deposit(transaction, address.wallet_id, { address, network, currency, amount });
   }
 
-  async function storeNotes(transaction: Transaction, { payment, notes }: Work): Promise<void> {
-    if (notes.length === 0) return;
-    await appendLog(transaction, payment.id, clock.now(scopeOf(payment)), notes.splice(0));
+  async function storeLog(transaction: Transaction, { payment, log }: Work): Promise<void> {
+    if (log.length === 0) return;
+    await appendLog(transaction, payment.id, clock.now(scopeOf(payment)), log.splice(0));
   }
 
   /** A deposit to a wallet is a new payment, which needs statements of its own. All other failures change nothing. */
@@ -87,7 +87,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
           ...atBlock(receipt, found, work.payment),
         };
         if (isUnchanged(receipt, current)) continue;
-        if (isBack) addNote(work.notes, receipt, entries('transfer_seen_again', receipt));
+        if (isBack) addToLog(work.log, receipt, logEntryOf('transfer_seen_again', receipt));
         work.receipts.set(key, current);
         work.hasNews ||= !isInertMove(receipt, current, work.payment, clock.now(scopeOf(work.payment)));
         moved.push({ before: receipt, after: current });
@@ -102,7 +102,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
         owner.hasNews = true;
         added.push(inserted);
         const code = countsTowards(payment, inserted) ? 'transfer_seen' : 'other_transfer_seen';
-        addNote(owner.notes, inserted, entries(code, inserted));
+        addToLog(owner.log, inserted, logEntryOf(code, inserted));
       });
       if (failure) {
         const failed = {
@@ -135,7 +135,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
     await insertReceipts(transaction, added);
     await updateReceipts(transaction, moved);
     for (const work of works.values()) {
-      await storeNotes(transaction, work);
+      await storeLog(transaction, work);
       await pauseIfLong();
     }
   };

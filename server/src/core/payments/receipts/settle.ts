@@ -5,12 +5,12 @@ import type { Posting } from '../../ledger/ledger.js';
 import { scopeOf } from '../../shared/scope.js';
 import { confirmation, reversal } from './postings.js';
 import { updateReceipts, type ReceiptChange } from './receipt-store.js';
-import { addNote, isDropped, type DueReceipts, type ReceiptsContext, type Scan, type Work } from './work.js';
-import type { NewLogEntry } from '../store.js';
+import { addToLog, isDropped, type DueReceipts, type ReceiptsContext, type Scan, type Work } from './work.js';
+import type { LogEntry } from '../store.js';
 
 /** Confirms, reverses and drops a payment's receipts, and reassesses the payment. */
 export async function settleReceipts(
-  { clock, ledger, payments, entries }: ReceiptsContext,
+  { clock, ledger, payments, logEntryOf }: ReceiptsContext,
   transaction: Transaction,
   scan: Scan,
   work: Work,
@@ -22,7 +22,7 @@ export async function settleReceipts(
   // A receipt that is lost and dropped at once is changed twice.
   const changed = new Map<string, ReceiptChange>();
   const confirmed: ReceiptChange[] = [];
-  const notes: NewLogEntry[] = [];
+  const log: LogEntry[] = [];
   const change = (key: string, before: ReceiptRow, after: ReceiptRow) => {
     receipts.set(key, after);
     changed.set(after.id, { before: changed.get(after.id)?.before ?? before, after });
@@ -47,25 +47,26 @@ export async function settleReceipts(
       credited_fee: 0n,
       reversals: receipt.reversals + 1,
     });
-    addNote(notes, receipt, entries('transfer_unconfirmed', receipt));
+    addToLog(log, receipt, logEntryOf('transfer_unconfirmed', receipt));
   }
   for (const key of due.confirmed) {
     const receipt = receipts.get(key);
     if (!receipt) continue;
     postings.push(confirmation(receipt));
     confirmed.push({ before: receipt, after: { ...receipt, status: 'confirmed', confirmed_at: now } });
-    addNote(notes, receipt, entries('transfer_confirmed', receipt));
+    addToLog(log, receipt, logEntryOf('transfer_confirmed', receipt));
   }
   for (const [key, receipt] of receipts) {
     if (!isDropped(receipt, key, scan, work)) continue;
     change(key, receipt, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
-    addNote(notes, receipt, entries('transfer_dropped', receipt));
+    addToLog(log, receipt, logEntryOf('transfer_dropped', receipt));
   }
 
   await updateReceipts(transaction, [...changed.values()]);
-  await payments.updatePayment(transaction, payment, notes, undefined, {
+  await payments.updatePayment(transaction, payment, undefined, {
     postings,
     confirmed,
     isChanged: changed.size > 0,
+    log,
   });
 }

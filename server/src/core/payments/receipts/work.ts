@@ -4,12 +4,12 @@ import type { ReceiptRow, QuarantineTable } from '../../db/schema.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Clock } from '../../shared/clock.js';
 import type { Payments } from '../payments.js';
-import type { ReceiptLog } from './log.js';
+import type { LogEntryOf } from './log.js';
 import type { NewReceipts } from './make-receipt.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import type { Quarantine } from './quarantine.js';
 import type { PresentTransfers } from './receipt-store.js';
-import type { NewLogEntry, PaymentRow } from '../store.js';
+import type { LogEntry, PaymentRow } from '../store.js';
 
 /** State that the steps of a scan share. */
 export interface ReceiptsContext {
@@ -17,7 +17,7 @@ export interface ReceiptsContext {
   readonly ledger: Ledger;
   readonly payments: Pick<Payments, 'deposit' | 'updatePayment'>;
   readonly newReceipts: NewReceipts;
-  readonly entries: ReceiptLog;
+  readonly logEntryOf: LogEntryOf;
   readonly quarantine: Quarantine;
 }
 
@@ -35,7 +35,7 @@ export interface Work {
   /** Those that may change, by the key of their transfer, as far as they are brought up to date. */
   readonly receipts: Map<string, ReceiptRow>;
   /** The log entries about changes that are not stored yet. */
-  readonly notes: NewLogEntry[];
+  readonly log: LogEntry[];
   /** True if a receipt was added, or its place on the chain has changed. */
   hasNews: boolean;
   /** The keys of receipts that gave way to the transfer which explains them. */
@@ -43,12 +43,12 @@ export interface Work {
 }
 
 export function newWork(payment: PaymentRow): Work {
-  return { payment, receipts: new Map(), notes: [], hasNews: false, replaced: new Set() };
+  return { payment, receipts: new Map(), log: [], hasNews: false, replaced: new Set() };
 }
 
 /** Adds a log entry about a receipt. Dust has none: with thousands of entries, nobody finds the others. */
-export function addNote(notes: NewLogEntry[], receipt: ReceiptRow, entry: NewLogEntry): void {
-  if (!receipt.is_dust) notes.push(entry);
+export function addToLog(log: LogEntry[], receipt: ReceiptRow, entry: LogEntry): void {
+  if (!receipt.is_dust) log.push(entry);
 }
 
 /** True if a block is deep enough for a receipt. A final one cannot be reorganised, however few blocks follow it. */
