@@ -45,16 +45,19 @@ async function countWrites(shop: Shop): Promise<() => Promise<Record<string, num
     });
 }
 
-/** The last write of each kind that settling a payment makes, and the condition under which the test refuses it. */
+/**
+ * The last write of each kind that settling a payment makes, and the condition under which the test refuses it. A receipt
+ * is inserted if it is new.
+ */
 const refused: readonly (readonly [
   name: string,
-  event: 'insert' | 'update',
+  event: 'insert' | 'update' | undefined,
   table: string,
   condition: (id: string) => string,
 ])[] = [
   ['the payment', 'update', 'payments', (id) => `new.id = '${id}' and new.settled_at is not null`],
   ['its posting', 'insert', 'ledger_postings', (id) => `new.key = 'settlement:${id}'`],
-  ['its receipt', 'update', 'receipts', (id) => `new.payment_id = '${id}' and new.is_credited = 1`],
+  ['its receipt', undefined, 'receipts', (id) => `new.payment_id = '${id}' and new.is_credited = 1`],
   ['its log', 'insert', 'log_entries', (id) => `new.payment_id = '${id}' and new.code = 'completed'`],
   ['its webhook', 'insert', 'outbox', (id) => `new.subject_id = '${id}' and new.type = 'payment.success'`],
 ];
@@ -142,6 +145,39 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
+  it('are one of a receipt that is deep when it is first seen, or gets into a block', async () => {
+    const scope = await open();
+    const [known, unknown] = [await shop.lock(scope), await shop.lock(scope)];
+    await shop.send('tron', 'USDT', known.address, usdt(10));
+    await shop.scan('tron');
+    await shop.send('tron', 'USDT', unknown.address, usdt(10));
+    const versions = [await versionOf(known.id), await versionOf(unknown.id)];
+    const writes = await countWrites(shop);
+    await shop.mine('tron', 2);
+    expect(await writes()).toEqual({ 'insert receipts': 1, 'update receipts': 1, 'update payments': 2 });
+    for (const [index, { id }] of [known, unknown].entries()) {
+      expect((await shop.payment(id)).state).toBe('settled');
+      expect(await versionOf(id)).toBe((versions[index] ?? 0) + 1);
+      expect(await keysOf(id)).toEqual(['receipt', 'settlement']);
+      expect(await eventsOf(id)).toEqual(['payment.success']);
+    }
+    await shop.expectBooksInOrder();
+  });
+
+  it('are one of each receipt that a scan confirms, and two of those that it leaves to the next', async () => {
+    const scope = await open();
+    const { id, address } = await shop.lock(scope);
+    await shop.flood('tron', 'USDT', address, 10_000n, 1200);
+    const writes = await countWrites(shop);
+    await shop.mine('tron', 2);
+    expect(await writes()).toMatchObject({ 'insert receipts': 1200, 'update receipts': 200 });
+    expect(await shop.payment(id)).toMatchObject({ state: 'settled_over' });
+    // The first scan settles what it confirmed, and the next one credits the rest.
+    expect((await shop.balance(scope)).net).toBe(11_880_000n);
+    expect(new Set((await receiptsOf(id)).map((receipt) => receipt.is_credited))).toEqual(new Set([1]));
+    await shop.expectBooksInOrder();
+  });
+
   it('credit a part that waited for the rest together with it, as one settlement', async () => {
     const scope = await open();
     const { id, address } = await shop.lock(scope);
@@ -160,15 +196,19 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it.each(refused)(
-    'leave a receipt as seen, and in step with the chain, while %s cannot be written',
-    async (_name, event, table, condition) => {
+  it.each(refused.flatMap((one) => [['known', ...one] as const, ['new', ...one] as const]))(
+    'leave a %s receipt as seen, and in step with the chain, while %s cannot be written',
+    async (kind, _name, event, table, condition) => {
       const scope = await open();
       const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];
       for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
-      await shop.scan('tron');
-      await shop.mine('tron', 1);
-      const allow = await refuse(shop, event, table, condition(bad.id));
+      if (kind === 'known') {
+        await shop.scan('tron');
+        await shop.mine('tron', 1);
+      }
+      const write = event ?? (kind === 'known' ? 'update' : 'insert');
+      const allow = await refuse(shop, write, table, condition(bad.id));
+      const version = await versionOf(bad.id);
       const expectUnsettled = async () => {
         const blocks = await shop.database.reader
           .selectFrom('simulated_blocks')
@@ -183,12 +223,14 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
         expect(await keysOf(bad.id)).toEqual([]);
         expect(await eventsOf(bad.id)).toEqual([]);
         expect(await quarantined()).toEqual([{ id: bad.id }]);
-        expect((await shop.payment(bad.id)).state).toBe('confirming');
+        expect((await shop.payment(bad.id)).state).toBe(kind === 'known' ? 'confirming' : 'awaiting_funds');
         await shop.expectBooksInOrder();
       };
-      await shop.mine('tron', 1);
+      await shop.mine('tron', kind === 'known' ? 1 : 2);
       expect((await shop.payment(good.id)).state).toBe('settled');
       await expectUnsettled();
+      // Readers of the payment are shown a new receipt.
+      expect(await versionOf(bad.id)).toBe(kind === 'known' ? version : version + 1);
       await shop.reorg('tron', 2, true);
       await shop.mine('tron', 1);
       await expectUnsettled();

@@ -7,7 +7,7 @@ import { countsTowards, type ReceiptFact } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
 import { receiptKey } from './receipts/postings.js';
-import { byAge, findUncredited, updateReceipts, type ReceiptChange } from './receipts/receipt-store.js';
+import { byAge, findUncredited, writeReceipts, type ReceiptChange } from './receipts/receipt-store.js';
 import type { LogEntry, PaymentRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -59,13 +59,14 @@ export async function creditReceipts(
     const fees = feeShares(amounts, payment.fee_basis_points);
     receipts.forEach((receipt, index) => {
       const after = { ...receipt, is_credited: true, credited_fee: fees[index] ?? 0n };
-      changes.set(receipt.id, { before: changes.get(receipt.id)?.before ?? receipt, after });
+      const change = changes.get(receipt.id);
+      changes.set(receipt.id, { before: change ? change.before : receipt, after });
       credited.push(after);
     });
     postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
   }
   await ledger.postAll(transaction, postings);
-  await updateReceipts(transaction, [...changes.values()]);
+  await writeReceipts(transaction, [...changes.values()]);
   return credited;
 }
 

@@ -10,7 +10,7 @@ import { tables, type ReceiptRow } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
 import { deadlineOf, dependsOnWorth, type ReceiptFact } from './assess.js';
 import { parseFraction } from '../money/fractions.js';
-import { isLive } from './receipts/receipt-store.js';
+import { isLive, type ReceiptChange } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 
 const receiptRows = valuesOf(tables.receipts);
@@ -110,17 +110,17 @@ export async function readFacts(
   payment: PaymentRow,
   now: number,
   others: OtherFacts,
-  confirmed: readonly ReceiptRow[] = [],
+  confirmed: readonly ReceiptChange[] = [],
 ) {
   const mayHaveEnded =
     now >= payment.expires_at || payment.cancelled_at !== null || payment.settled_at !== null;
   const returned = mayHaveEnded ? await others.returned(transaction, payment) : 0n;
   const terms = { ...termsOf(payment), returned };
   const deadline = deadlineOf(terms);
-  const sums = { paymentId: payment.id, deadline };
-  const values: readonly SumValues[] =
-    confirmed.length === 0 ? [sums] : filledUp(confirmed.map(({ id: leftOut }) => ({ ...sums, leftOut })));
-  const own = confirmed.map(toFact);
+  const all: SumValues = { paymentId: payment.id, deadline };
+  const leftOut = confirmed.flatMap(({ before }) => (before ? [{ ...all, leftOut: before.id }] : []));
+  const values = leftOut.length === 0 ? [all] : filledUp(leftOut);
+  const own = confirmed.map(({ after }) => toFact(after));
   const facts = { ...terms, receipts: [...own, ...toFacts(deadline, await readSums(transaction, values))] };
   if (!dependsOnWorth(facts, now)) return facts;
   return { ...terms, receipts: [...own, ...toFacts(deadline, await readSumsByRate(transaction, values))] };

@@ -59,8 +59,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const { id } = payment;
     const scope = scopeOf(payment);
     const now = clock.now(scope);
-    const confirmed = changed.confirmed.map((change) => change.after);
-    const facts = await readFacts(transaction, payment, now, deps.factsOf, confirmed);
+    const facts = await readFacts(transaction, payment, now, deps.factsOf, changed.confirmed);
     const isDeposit = payment.wallet_id !== null;
     // The height that the chain was read to matters only after the deadline.
     const readUntil = clock.at(
@@ -91,9 +90,9 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
       facts.receipts,
       changed,
     );
-    const haveReceiptsChanged = changed.isChanged || confirmed.length > 0 || credited.length > 0;
+    const haveReceiptsChanged = changed.isChanged || changed.confirmed.length > 0 || credited.length > 0;
     // A change of the payment itself is counted with it.
-    if (!hasChanged && haveReceiptsChanged) await countChanges(transaction, [{ payment_id: id }]);
+    if (!hasChanged && haveReceiptsChanged) await countChanges(transaction, [id]);
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
     const ofUnaccepted = unaccepted.map(({ amount, ...asset }) =>
       logEntryOf('unaccepted', { ...asset, mode: payment.mode, amount }),

@@ -36,12 +36,8 @@ const countAll = preparedSend((transaction, rows: readonly { readonly id: string
     ),
 );
 
-/** Shows readers of the payments that their receipts have changed. The payments are locked. */
-export async function countChanges(
-  transaction: Transaction,
-  receipts: readonly Pick<ReceiptRow, 'payment_id'>[],
-): Promise<void> {
-  const ids = [...new Set(receipts.map((receipt) => receipt.payment_id))];
+/** Shows readers of payments that their receipts have changed. The payments are locked. @param ids each once */
+export async function countChanges(transaction: Transaction, ids: readonly string[]): Promise<void> {
   for (const chunk of chunksOf(ids, smallChunk)) {
     await countAll(transaction, filledUp(chunk.map((id) => ({ id }))));
     await pauseIfLong();
@@ -49,13 +45,6 @@ export async function countChanges(
 }
 
 const insertEncoded = preparedInserts('receipts');
-
-/** Stores new receipts, without `countChanges`. */
-export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptRow[]) {
-  await markUnswept(transaction, receipts.filter(isInBlock));
-  await insertEncoded(transaction, receipts.map(receiptRows.encode));
-  await markReceived(transaction, receipts.filter(isInBlock));
-}
 
 /** The columns of a receipt that can change. */
 const changing = [
@@ -78,14 +67,14 @@ const changing = [
 
 type Changing = Pick<ReceiptRow, (typeof changing)[number]>;
 
-/** A receipt as it is stored, and as it is from now on. */
+/** A receipt as it is stored, undefined if it is new, and as it is from now on. */
 export interface ReceiptChange {
-  readonly before: ReceiptRow;
+  readonly before: ReceiptRow | undefined;
   readonly after: ReceiptRow;
 }
 
 export function isUnchanged(before: ReceiptRow, after: ReceiptRow): boolean {
-  return changing.every((column) => before[column] === after[column]);
+  return before === after || changing.every((column) => before[column] === after[column]);
 }
 
 const setAlike = preparedSend(
@@ -105,18 +94,21 @@ const setAlike = preparedSend(
   },
 );
 
+/** Marks what receipts brought to the addresses of treasuries: `markUnswept`, which comes before the ledger is locked. */
+export const markArrived = (transaction: Transaction, receipts: readonly ReceiptRow[]): Promise<void> =>
+  markUnswept(transaction, receipts.filter(isInBlock));
+
 /**
- * Stores what changes of receipts, without `countChanges`. Those that get the same new values are updated together: those of
- * a block get its height and its hash.
+ * Stores new receipts, and what changes of others, without `countChanges` and `markArrived`. Those that get the same new
+ * values are updated together: those of a block get its height and its hash.
  */
-export async function updateReceipts(transaction: Transaction, changes: readonly ReceiptChange[]) {
+export async function writeReceipts(transaction: Transaction, changes: readonly ReceiptChange[]) {
   const receipts = changes.map(({ after }) => after);
-  await markUnswept(
-    transaction,
-    receipts.filter((receipt) => receipt.status === 'seen' && isInBlock(receipt)),
-  );
+  const added = changes.filter(({ before }) => before === undefined).map(({ after }) => after);
+  await insertEncoded(transaction, added.map(receiptRows.encode));
   const groups = new Map<string, { readonly values: Partial<Changing>; readonly ids: string[] }>();
   for (const { before, after } of changes) {
+    if (!before) continue;
     const changed = changing.filter((column) => before[column] !== after[column]);
     if (changed.length === 0) continue;
     const key = changed.map((column) => `${column} ${after[column]}`).join(' ');
@@ -148,7 +140,7 @@ export async function forgetPlaces(
   height: number,
   awaitedUntil: number,
 ): Promise<void> {
-  await countChanges(transaction, [{ payment_id }]);
+  await countChanges(transaction, [payment_id]);
   await transaction
     .updateTable('receipts')
     .set({
@@ -215,10 +207,9 @@ const findShownByBalance = preparedIn((reader, addresses, place: NetworkRef) =>
   liveRefs(reader, place).where('address', 'in', addresses).where('found_above', 'is not', null),
 );
 
-/** Names the transfer behind a receipt that only the balance had shown. */
+/** Names the transfer behind a receipt that only the balance had shown, without `countChanges`. */
 export async function nameTransfer(transaction: Transaction, receipt: ReceiptRow): Promise<void> {
   const { id, tx_hash, output_index, senders, block_height, block_hash } = receiptRows.encode(receipt);
-  await countChanges(transaction, [receipt]);
   await transaction
     .updateTable('receipts')
     .set({ tx_hash, output_index, senders, block_height, block_hash, found_above: null })

@@ -10,23 +10,21 @@ import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from 
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { PaymentsDeps } from '../payments-deps.js';
 import { lockPayments, type PlainPayment } from '../store.js';
-import { createRecordReceipts } from './record.js';
+import { createRecordReceipts, storeReceipts, storeRest } from './record.js';
 import { createLogEntryOf } from './log.js';
 import { accountsOf } from './postings.js';
 import {
   affectedReceipts,
-  countChanges,
   findByBalance,
   findReceipts,
   findUnchecked,
-  isUnchanged,
   liveReceiptsOf,
+  markArrived,
   storeChecked,
-  updateReceipts,
   type ReceiptRef,
 } from './receipt-store.js';
 import { createChooseDue } from './choose-due.js';
-import { createJudge, isReadyNow, takeVerdicts } from './stake.js';
+import { createJudge, isReadyNow, readsStakes, takeVerdicts } from './stake.js';
 import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { settleReceipts } from './settle.js';
@@ -122,44 +120,40 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       const { payment_id: id } = receipt;
       const key = keyOfReceipt(receipt);
       works.get(id)?.receipts.set(key, receipt);
+      works.get(id)?.stored.set(receipt.id, receipt);
       unreadable.get(id)?.keys.add(key);
     }
     return { works, unreadable, hasMore };
   }
 
   /**
-   * Judges what is deep enough by all that is at stake with it, and stores what it waits for.
+   * Judges what is deep enough by all that is at stake with it, and marks what waits for more.
+   * @param all of the scan. They are stored first if stored receipts are at stake too
+   * @param works those that may be confirmed
    * @returns the ids of the receipts that are not confirmed now
    */
   async function judgeDue(
     transaction: Transaction,
     scan: Scan,
+    all: readonly Work[],
     works: readonly Work[],
   ): Promise<ReadonlySet<string>> {
     const owners = new Map<string, { readonly work: Work; readonly key: string }>();
-    const before = new Map<string, ReceiptRow>();
+    const due: ReceiptRow[] = [];
     for (const work of works) {
       for (const [key, receipt] of work.receipts) {
         const { status, block_height: height } = receipt;
         if (status !== 'seen' || height === null || !isDeep(scan, receipt, height)) continue;
         owners.set(receipt.id, { work, key });
-        before.set(receipt.id, receipt);
+        due.push(receipt);
       }
     }
-    const { changed, held } = takeVerdicts(scan, await judge(transaction, scan, [...before.values()]));
-    const news = changed.flatMap((after) => {
-      const former = before.get(after.id);
-      return former && !isUnchanged(former, after) ? [{ before: former, after }] : [];
-    });
-    for (const { after } of news) {
+    if (due.length > 0 && readsStakes(currencies, scan)) await storeReceipts(transaction, all);
+    const { changed, held } = takeVerdicts(scan, await judge(transaction, scan, due));
+    for (const after of changed) {
       const owner = owners.get(after.id);
       owner?.work.receipts.set(owner.key, after);
     }
-    await countChanges(
-      transaction,
-      news.map(({ after }) => after),
-    );
-    await updateReceipts(transaction, news);
     return held;
   }
 
@@ -186,17 +180,23 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       await pauseIfLong();
       await recordReceipts(transaction, readable, works);
 
-      const current = [...works.values()].filter(({ payment }) => !isWaiting(payment.id));
-      const held = await judgeDue(transaction, scan, current);
+      const all = [...works.values()];
+      const current = all.filter(({ payment }) => !isWaiting(payment.id));
+      const held = await judgeDue(transaction, scan, all, current);
       await pauseIfLong();
       const ready = current
         .map((work) => ({ work, due: dueReceipts(work, scan, held, budget) }))
         .sort((a, b) => (a.work.payment.id < b.work.payment.id ? -1 : 1));
-      const posted = ready.flatMap(({ work, due }) =>
-        [...due.lost, ...due.confirmed].flatMap((key) => work.receipts.get(key) ?? []),
-      );
+      const receiptsOf = ({ receipts }: Work, keys: readonly string[]) =>
+        keys.flatMap((key) => receipts.get(key) ?? []);
+      const confirming = ready.flatMap(({ work, due }) => receiptsOf(work, due.confirmed));
+      const lost = ready.flatMap(({ work, due }) => receiptsOf(work, due.lost));
+      await storeReceipts(transaction, all, new Set(confirming.map(({ id }) => id)));
+      await markArrived(transaction, lost);
+      const posted = [...lost, ...confirming];
       if (posted.length > 0) await ledger.lock(transaction, mode, accountsOf(posted));
 
+      const settled = new Set<Work>();
       for (const { work, due } of ready) {
         await pauseIfLong();
         const { id } = work.payment;
@@ -207,10 +207,19 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           settleReceipts(context, transaction, scan, work, due),
         );
         if (failure) {
+          await storeReceipts(transaction, [work]);
           const failed = { mode, network, id, paymentId: id, transfer: undefined, ...failure };
           await quarantine(transaction, failed, former);
-        } else if (former) await release(transaction, former);
+          continue;
+        }
+        settled.add(work);
+        if (former) await release(transaction, former);
       }
+      await storeRest(
+        transaction,
+        clock,
+        all.filter((work) => !settled.has(work)),
+      );
       return hasMore || ready.some(({ due }) => due.hasMore) ? 'more' : 'complete';
     },
   };

@@ -1,4 +1,4 @@
-/** Stores what a scan found on the chain: new receipts, and where the known ones are. */
+/** Brings receipts up to date with the chain as a scan found it, and stores them. */
 import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';
@@ -9,9 +9,9 @@ import { countsTowards } from '../assess.js';
 import { replaceByBalance, retireChanged } from './replaced.js';
 import {
   countChanges,
-  insertReceipts,
   isUnchanged,
-  updateReceipts,
+  markArrived,
+  writeReceipts,
   type ReceiptChange,
 } from './receipt-store.js';
 import { addToLog, moveTo, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
@@ -19,8 +19,8 @@ import { release } from './quarantine.js';
 import { appendLog, type PaymentRow } from '../store.js';
 
 /**
- * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is quarantined. Deposits to
- * wallets are added to `works`, which are by payment.
+ * Makes the new receipts, and finds where the known ones are. A transfer whose receipt cannot be made is quarantined.
+ * Deposits to wallets are added to `works`, which are by payment.
  */
 export function createRecordReceipts(context: ReceiptsContext) {
   const { clock, payments, logEntryOf, quarantine } = context;
@@ -45,11 +45,6 @@ export function createRecordReceipts(context: ReceiptsContext) {
     return payments.deposit(transaction, address.wallet_id, { address, network, currency, amount });
   }
 
-  async function storeLog(transaction: Transaction, { payment, log }: Work): Promise<void> {
-    if (log.length === 0) return;
-    await appendLog(transaction, payment.id, clock.now(scopeOf(payment)), log.splice(0));
-  }
-
   /** A deposit to a wallet is a new payment, which needs statements of its own. All other failures change nothing. */
   async function attempt(transaction: Transaction, { address }: IncomingTransfer, work: () => Promise<void>) {
     if (address.wallet_id !== null) return isolate(transaction, work);
@@ -63,12 +58,11 @@ export function createRecordReceipts(context: ReceiptsContext) {
 
   return async (transaction: Transaction, scan: Scan, works: Map<string, Work>): Promise<void> => {
     const { network, incoming, orphanedAbove, quarantined } = scan;
-    const retired = await retireChanged(transaction, scan, works);
-    const replaced = await replaceByBalance(transaction, scan, works);
+    await retireChanged(transaction, scan, works);
+    await replaceByBalance(transaction, scan, works);
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
     const added: ReceiptRow[] = [];
-    const moved: ReceiptChange[] = [...retired, ...replaced];
 
     for (const [key, found] of incoming) {
       await pauseIfLong();
@@ -90,19 +84,18 @@ export function createRecordReceipts(context: ReceiptsContext) {
         if (isBack) addToLog(work.log, receipt, logEntryOf('transfer_seen_again', receipt));
         work.receipts.set(key, current);
         work.hasNews ||= !isInertMove(receipt, current, work.payment, clock.now(scopeOf(work.payment)));
-        moved.push({ before: receipt, after: current });
         continue;
       }
       const failure = await attempt(transaction, found, async () => {
         const payment = await paymentOf(transaction, found, network, works);
         const owner = works.get(payment.id) ?? newWork(payment);
-        const inserted = await newReceipt(transaction, found, network, payment, added);
-        works.set(payment.id, owner);
-        owner.receipts.set(key, inserted);
+        const receipt = await newReceipt(transaction, found, network, payment, added);
+        const code = countsTowards(payment, receipt) ? 'transfer_seen' : 'other_transfer_seen';
+        addToLog(owner.log, receipt, logEntryOf(code, receipt));
+        owner.receipts.set(key, receipt);
         owner.hasNews = true;
-        added.push(inserted);
-        const code = countsTowards(payment, inserted) ? 'transfer_seen' : 'other_transfer_seen';
-        addToLog(owner.log, inserted, logEntryOf(code, inserted));
+        works.set(payment.id, owner);
+        added.push(receipt);
       });
       if (failure) {
         const failed = {
@@ -128,17 +121,59 @@ export function createRecordReceipts(context: ReceiptsContext) {
         };
         work.receipts.set(key, current);
         work.hasNews = true;
-        moved.push({ before: receipt, after: current });
       }
     }
-    await countChanges(transaction, [...added, ...moved.map(({ after }) => after)]);
-    await insertReceipts(transaction, added);
-    await updateReceipts(transaction, moved);
-    for (const work of works.values()) {
-      await storeLog(transaction, work);
-      await pauseIfLong();
-    }
   };
+}
+
+/**
+ * Stores receipts as they are on the chain, so that they are kept even if their payments cannot be brought up to date.
+ * @param confirming the ids of those that are stored when they are confirmed, or once that has failed
+ */
+export async function storeReceipts(
+  transaction: Transaction,
+  works: Iterable<Work>,
+  confirming: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const changes: ReceiptChange[] = [];
+  const later: ReceiptChange[] = [];
+  for (const work of works) {
+    for (const after of work.receipts.values()) {
+      const before = work.stored.get(after.id);
+      if (before && isUnchanged(before, after)) continue;
+      if (confirming.has(after.id)) {
+        later.push({ before, after });
+        continue;
+      }
+      changes.push({ before, after });
+      work.stored.set(after.id, after);
+      work.isUncounted = true;
+    }
+    await pauseIfLong();
+  }
+  await markArrived(
+    transaction,
+    [...changes, ...later].map(({ after }) => after),
+  );
+  await writeReceipts(transaction, changes);
+}
+
+/** Stores the rest of payments that were not settled: their log entries, and that their receipts have changed. */
+export async function storeRest(
+  transaction: Transaction,
+  clock: ReceiptsContext['clock'],
+  works: readonly Work[],
+): Promise<void> {
+  for (const { payment, log } of works) {
+    if (log.length === 0) continue;
+    await appendLog(transaction, payment.id, clock.now(scopeOf(payment)), log);
+    await pauseIfLong();
+  }
+  const uncounted = works.filter(({ isUncounted }) => isUncounted);
+  await countChanges(
+    transaction,
+    uncounted.map(({ payment }) => payment.id),
+  );
 }
 
 /**

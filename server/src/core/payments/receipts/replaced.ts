@@ -5,28 +5,26 @@ import type { Transaction } from '../../db/engine.js';
 import { transferKey } from '../../scanning/scan.js';
 import { keptSenders } from './make-receipt.js';
 import type { IncomingTransfer } from './new-receipts.js';
-import { isLive, nameTransfer, type ReceiptChange } from './receipt-store.js';
+import { isLive, nameTransfer } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
 
 /**
  * Lets a transfer that was found later, for example by a rescan, replace the receipts that only the balance showed and
  * that it explains: it is the same money, and must not be credited twice. If the amounts are the same, the receipt
  * gets the transfer's name. Otherwise it gives way to the transfer: the rest shows in the balance again.
- * @returns the receipts that gave way
  */
 export async function replaceByBalance(
   transaction: Transaction,
   { incoming }: Scan,
   works: ReadonlyMap<string, Work>,
-): Promise<ReceiptChange[]> {
-  const replaced: ReceiptChange[] = [];
+): Promise<void> {
   const all = [...works.values()];
   // Few receipts, if any: to look through all of them for each transfer would take the square of their number.
   const shownByBalance = all.flatMap((work) => {
     const keys = [...work.receipts.keys()].filter((key) => work.receipts.get(key)?.found_above !== null);
     return keys.length > 0 ? [{ work, keys }] : [];
   });
-  if (shownByBalance.length === 0) return replaced;
+  if (shownByBalance.length === 0) return;
   for (const [key, found] of incoming) {
     if (found.transfer.foundAbove !== undefined || !found.block) continue;
     const known = all.map(({ receipts }) => receipts.get(key)).find((receipt) => receipt !== undefined);
@@ -38,17 +36,18 @@ export async function replaceByBalance(
       work.hasNews = true;
       const { amount, chainAmount = amount } = found.transfer;
       if (!known && receipt.chain_amount === chainAmount) {
+        const named = await rename(transaction, receipt, found);
         work.receipts.delete(formerKey);
-        work.receipts.set(key, await rename(transaction, receipt, found));
+        work.receipts.set(key, named);
+        work.stored.set(named.id, named);
+        work.isUncounted = true;
         break;
       }
       const gone = { ...receipt, block_height: null, block_hash: null, confirmed_at: null };
       work.receipts.set(formerKey, gone);
       work.replaced.add(formerKey);
-      replaced.push({ before: receipt, after: gone });
     }
   }
-  return replaced;
 }
 
 function isSameMoney(receipt: ReceiptRow | undefined, { transfer, block }: IncomingTransfer): boolean {
@@ -88,10 +87,12 @@ async function rename(
  * A contract may pay something different in each block. The receipt of its payment in an earlier block is lost with
  * that block, and its payment now is another receipt, although both have the same place in the same transaction: the
  * earlier one gets another.
- * @returns the receipts that got another place
  */
-export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {
-  const retired: ReceiptChange[] = [];
+export async function retireChanged(
+  transaction: Transaction,
+  scan: Scan,
+  works: ReadonlyMap<string, Work>,
+): Promise<void> {
   const owners = new Map(
     [...works.values()].flatMap((work) => [...work.receipts.keys()].map((key) => [key, work] as const)),
   );
@@ -110,9 +111,8 @@ export async function retireChanged(transaction: Transaction, scan: Scan, works:
     work.receipts.set(formerKey, gone);
     work.replaced.add(formerKey);
     work.hasNews = true;
-    retired.push({ before: receipt, after: gone });
+    work.isUncounted = true;
   }
-  return retired;
 }
 
 function isReceiptOf(

@@ -4,7 +4,7 @@ import type { Transaction } from '../../db/engine.js';
 import type { Posting } from '../../ledger/ledger.js';
 import { scopeOf } from '../../shared/scope.js';
 import { confirmation, reversal } from './postings.js';
-import { updateReceipts, type ReceiptChange } from './receipt-store.js';
+import { writeReceipts, type ReceiptChange } from './receipt-store.js';
 import { addToLog, isDropped, type DueReceipts, type ReceiptsContext, type Scan, type Work } from './work.js';
 import type { LogEntry } from '../store.js';
 
@@ -16,17 +16,14 @@ export async function settleReceipts(
   work: Work,
   due: DueReceipts,
 ): Promise<void> {
-  const { payment, receipts } = work;
+  const { payment, receipts, stored } = work;
   const now = clock.now(scopeOf(payment));
   const postings: Posting[] = [];
   // A receipt that is lost and dropped at once is changed twice.
   const changed = new Map<string, ReceiptChange>();
   const confirmed: ReceiptChange[] = [];
-  const log: LogEntry[] = [];
-  const change = (key: string, before: ReceiptRow, after: ReceiptRow) => {
-    receipts.set(key, after);
-    changed.set(after.id, { before: changed.get(after.id)?.before ?? before, after });
-  };
+  const log: LogEntry[] = [...work.log];
+  const change = (after: ReceiptRow) => changed.set(after.id, { before: stored.get(after.id), after });
 
   const available = new Map<string, bigint>();
   for (const key of due.lost) {
@@ -39,7 +36,7 @@ export async function settleReceipts(
     const { posting, taken } = reversal(receipt, before);
     available.set(currency, before - taken);
     postings.push(posting);
-    change(key, receipt, {
+    change({
       ...receipt,
       status: 'seen',
       confirmed_at: null,
@@ -53,20 +50,22 @@ export async function settleReceipts(
     const receipt = receipts.get(key);
     if (!receipt) continue;
     postings.push(confirmation(receipt));
-    confirmed.push({ before: receipt, after: { ...receipt, status: 'confirmed', confirmed_at: now } });
+    const after: ReceiptRow = { ...receipt, status: 'confirmed', confirmed_at: now };
+    confirmed.push({ before: stored.get(receipt.id), after });
     addToLog(log, receipt, logEntryOf('transfer_confirmed', receipt));
   }
-  for (const [key, receipt] of receipts) {
+  for (const [key, current] of receipts) {
+    const receipt = changed.get(current.id)?.after ?? current;
     if (!isDropped(receipt, key, scan, work)) continue;
-    change(key, receipt, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
+    change({ ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
     addToLog(log, receipt, logEntryOf('transfer_dropped', receipt));
   }
 
-  await updateReceipts(transaction, [...changed.values()]);
+  await writeReceipts(transaction, [...changed.values()]);
   await payments.updatePayment(transaction, payment, undefined, {
     postings,
     confirmed,
-    isChanged: changed.size > 0,
+    isChanged: changed.size > 0 || work.isUncounted,
     log,
   });
 }

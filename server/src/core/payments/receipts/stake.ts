@@ -34,6 +34,12 @@ export interface Judged {
   readonly needsCheck: boolean;
 }
 
+/** True if the receipts of a network are judged by others, too, which are read where they are stored. */
+export function readsStakes(currencies: PaymentsDeps['currencies'], place: NetworkRef): boolean {
+  const network = currencies.network(place.mode, place.network);
+  return network?.depths !== undefined || network?.crossCheckAbove !== undefined;
+}
+
 export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currencies' | 'depths'>) {
   /**
    * By the configuration and the rates of now. A payment has one address on a network, and so has a wallet.
@@ -42,7 +48,7 @@ export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currenci
   return async (reader: Reader, place: Place, receipts: readonly ReceiptRow[]): Promise<Judged[]> => {
     const network = currencies.network(place.mode, place.network);
     if (receipts.length === 0) return [];
-    if (!network || (!network.depths && !network.crossCheckAbove)) {
+    if (!network || !readsStakes(currencies, place)) {
       return receipts.map((receipt) => ({
         ...{ receipt, required: receipt.required_confirmations, isGuessed: false, needsCheck: false },
       }));

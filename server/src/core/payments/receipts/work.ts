@@ -34,16 +34,28 @@ export interface Work {
   readonly payment: PaymentRow;
   /** Those that may change, by the key of their transfer, as far as they are brought up to date. */
   readonly receipts: Map<string, ReceiptRow>;
+  /** The same as they are stored, by id. New ones are missing. */
+  readonly stored: Map<string, ReceiptRow>;
   /** The log entries about changes that are not stored yet. */
   readonly log: LogEntry[];
   /** True if a receipt was added, or its place on the chain has changed. */
   hasNews: boolean;
+  /** True if what is stored of its receipts has changed, and readers of the payment are not shown that yet: `countChanges`. */
+  isUncounted: boolean;
   /** The keys of receipts that gave way to the transfer which explains them. */
   readonly replaced: Set<string>;
 }
 
 export function newWork(payment: PaymentRow): Work {
-  return { payment, receipts: new Map(), log: [], hasNews: false, replaced: new Set() };
+  return {
+    payment,
+    receipts: new Map(),
+    stored: new Map(),
+    log: [],
+    hasNews: false,
+    isUncounted: false,
+    replaced: new Set(),
+  };
 }
 
 /** Adds a log entry about a receipt. Dust has none: with thousands of entries, nobody finds the others. */
