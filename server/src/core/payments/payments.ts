@@ -75,7 +75,7 @@ export function createPayments(deps: PaymentsDeps) {
         await failures.collect(() =>
           database.write(async (transaction) => {
             const payment = await store.lockPayment(transaction, id);
-            if (payment) await updatePayment(transaction, payment, []);
+            if (payment) await updatePayment(transaction, payment);
           }),
         );
       }
