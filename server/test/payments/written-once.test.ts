@@ -2,18 +2,18 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 const minuteMs = 60_000;
 const usdt = (amount: number) => BigInt(amount) * 1_000_000n;
 
-const run = ({ database }: Shop, statements: readonly string[]) =>
+const run = ({ database }: SteppedShop, statements: readonly string[]) =>
   database.write(async (transaction) => {
     for (const statement of statements) await sql.raw(statement).execute(transaction);
   });
 
 /** Counts the rows that are written of receipts and payments. @returns reads the counts since the last call */
-async function countWrites(shop: Shop): Promise<() => Promise<Record<string, number>>> {
+async function countWrites(shop: SteppedShop): Promise<() => Promise<Record<string, number>>> {
   const places = ['receipts', 'payments'].flatMap((table) =>
     ['insert', 'update'].map((event) => ({ table, event, what: `${event} ${table}` })),
   );
@@ -64,7 +64,7 @@ const refused: readonly (readonly [
 
 /** Makes the database refuse a write. @returns allows it again */
 async function refuse(
-  shop: Shop,
+  shop: SteppedShop,
   event: string,
   table: string,
   condition: string,
@@ -88,11 +88,11 @@ async function refuse(
 }
 
 describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
-  let shop: Shop;
+  let shop: SteppedShop;
   afterEach(() => shop.close());
 
   const open = async () => {
-    shop = await openShop(engine);
+    shop = await openSteppedShop(engine);
     await shop.scan('tron');
     const scope = await shop.merchant();
     await shop.database.write((transaction) =>
