@@ -8,7 +8,7 @@ import { createMerchantClient } from 'crypto-checkout/client';
 import { chromium } from 'playwright-core';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { findBrowser } from '../scripts/find-browser.mjs';
-import { percentile } from './load.mjs';
+import { medianOf } from './load.mjs';
 import { signIn } from './sign-in.mjs';
 import { slow3g, slowDown, slowdown } from './slow-page.mjs';
 
@@ -69,17 +69,12 @@ async function main() {
 
 /** @param {Load[]} loads */
 function summaryOf(loads) {
-  const median = (/** @type {keyof Load} */ name) =>
-    percentile(
-      loads.map((one) => one[name]),
-      0.5,
-    );
   return {
-    'first paint': `${(median('firstPaint') / 1000).toFixed(2)} s`,
-    page: `${(median('page') / 1000).toFixed(2)} s`,
-    requests: median('requests'),
-    kB: Number((median('bytes') / 1000).toFixed(1)),
-    'main thread': `${median('thread').toFixed(0)} ms`,
+    'first paint': `${(medianOf(loads, 'firstPaint') / 1000).toFixed(2)} s`,
+    page: `${(medianOf(loads, 'page') / 1000).toFixed(2)} s`,
+    requests: medianOf(loads, 'requests'),
+    kB: Number((medianOf(loads, 'bytes') / 1000).toFixed(1)),
+    'main thread': `${medianOf(loads, 'thread').toFixed(0)} ms`,
   };
 }
 

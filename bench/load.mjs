@@ -101,3 +101,13 @@ export function percentile(values, share) {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
+
+/** @param {readonly number[]} values */
+export const median = (values) => percentile(values, 0.5);
+
+/**
+ * @template {string} Field
+ * @param {readonly Readonly<Record<Field, number>>[]} rows
+ * @param {Field} field
+ */
+export const medianOf = (rows, field) => median(rows.map((row) => row[field]));

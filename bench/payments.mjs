@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
-import { measure, percentile } from './load.mjs';
+import { measure, medianOf } from './load.mjs';
 import { recordStatements } from './record-statements.mjs';
 import { startFloor } from './start-floor.mjs';
 
@@ -211,24 +211,19 @@ function summarize(engine, turns) {
       repeatingPerSecond: turn.repeating?.perSecond ?? NaN,
       repeatingRatio: turn.api.perSecond / (turn.repeating?.perSecond ?? NaN),
     }));
-    /** @param {keyof (typeof rounds)[number]} field */
-    const median = (field) => {
-      const values = rounds.map((round) => round[field]);
-      return percentile(values, 0.5);
-    };
     return {
       engine,
       name,
       floor: floor[engine],
       aim: aim[engine],
-      apiPerSecond: median('apiPerSecond'),
-      floorPerSecond: median('floorPerSecond'),
-      ratio: median('ratio'),
-      apiP95Ms: median('apiP95Ms'),
-      floorP95Ms: median('floorP95Ms'),
-      p95Ratio: median('p95Ratio'),
-      repeatingPerSecond: median('repeatingPerSecond'),
-      repeatingRatio: median('repeatingRatio'),
+      apiPerSecond: medianOf(rounds, 'apiPerSecond'),
+      floorPerSecond: medianOf(rounds, 'floorPerSecond'),
+      ratio: medianOf(rounds, 'ratio'),
+      apiP95Ms: medianOf(rounds, 'apiP95Ms'),
+      floorP95Ms: medianOf(rounds, 'floorP95Ms'),
+      p95Ratio: medianOf(rounds, 'p95Ratio'),
+      repeatingPerSecond: medianOf(rounds, 'repeatingPerSecond'),
+      repeatingRatio: medianOf(rounds, 'repeatingRatio'),
       rounds,
     };
   });

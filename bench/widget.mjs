@@ -14,7 +14,7 @@ import { chromium } from 'playwright-core';
 import { build } from 'vite';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { findBrowser } from '../scripts/find-browser.mjs';
-import { percentile } from './load.mjs';
+import { median } from './load.mjs';
 import { slow3g, slowDown, slowdown } from './slow-page.mjs';
 
 const networks = [
@@ -81,8 +81,6 @@ const { values: options } = parseArgs({
   allowNegative: true,
 });
 
-/** @param {number[]} values */
-const median = (values) => percentile(values, 0.5);
 const litSource = `import { html, LitElement } from 'lit';
 customElements.define('empty-element', class extends LitElement { render() { return html\`<p></p>\`; } });`;
 
