@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeVariables } from '../../src/core/config.js';
-import { settings } from '../../src/modules.js';
+import { modules, settings } from '../../src/modules.js';
 import { contextFiles } from './image.js';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -45,6 +45,16 @@ describe.each(folders)('%s', (folder) => {
     expect(projects.some((glob) => new RegExp(`\\b${folder}\\b`).test(glob))).toBe(true);
     expect(read('docs/architecture.md')).toMatch(new RegExp(`^(?:\\S+ +)?${folder}/`, 'm'));
   });
+});
+
+it('the picture of the architecture has the modules of the product, and its rooms have their folders', () => {
+  const architecture = read('docs/architecture.md');
+  const names = modules.map(({ name }) => name);
+  const [, picture = ''] = /^ +modules\["(.+)"\]$/m.exec(architecture) ?? [];
+  expect(picture.split(/,(?: |<br>)/).sort()).toEqual(names.toSorted());
+  const [, rooms = ''] = /^server\/src\/modules\/ ((?:.+\n)+?)\w/m.exec(architecture) ?? [];
+  const folders = [...rooms.matchAll(/([\w-]+)\/(?= |$)/gm)].map(([, folder]) => folder);
+  expect(folders).toEqual(expect.arrayContaining(names));
 });
 
 describe.each(built)('The folder %s, which Vite builds', (folder) => {
