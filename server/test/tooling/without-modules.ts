@@ -1,6 +1,6 @@
 /**
- * The server without some of its modules: without their lines in the list and without their folders, it compiles, keeps the
- * specification, and has nothing of them left.
+ * The server without some of its modules: without their lines in the list and without their folders, it compiles, takes a
+ * payment, keeps the specification, and has nothing of them left.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -39,19 +39,83 @@ export interface Left {
   readonly consoleReaders: string | null;
   /** The docs that an error reply links to. */
   readonly docsUrl: string | null;
+  /** A payment that the server took, and its webhooks, in their order. */
+  readonly payment: {
+    readonly id: string;
+    readonly amount: number;
+    readonly amountReceived: number;
+    readonly status: string;
+  };
+  readonly webhooks: readonly {
+    readonly type: string;
+    readonly isSigned: boolean;
+    readonly id: string;
+    readonly amountReceived: number;
+  }[];
 }
 
-/** Prints it, from the compiled server in the folder where it runs. */
+/** Prints it, from the compiled server in the folder where it runs, which first takes a payment. */
 const report = `
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
+import { Webhook } from 'standardwebhooks';
 import { commands } from './dist/command-line/registry.js';
 import { readConfig } from './dist/core/config.js';
 import { modules, product, settings } from './dist/modules.js';
 import { startServer } from './dist/server.js';
-const environment = { PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' };
+const environment = {
+  PORT: '0',
+  HOST: '127.0.0.1',
+  DATABASE_URL: 'sqlite:left.db',
+  DATABASE_CREATE: 'on',
+  BLOCK_INTERVAL_MS: '0',
+};
 const config = readConfig(environment, settings);
 const server = await startServer(config, pino({ level: 'silent' }));
+
+let secret = '';
+const webhooks = [];
+const shop = createServer(async (request, response) => {
+  const body = await text(request);
+  const { type, data } = JSON.parse(body);
+  let isSigned = true;
+  try {
+    new Webhook(secret).verify(body, request.headers);
+  } catch {
+    isSigned = false;
+  }
+  webhooks.push({ type, isSigned, id: data.id, amountReceived: data.amountReceived });
+  response.writeHead(204).end();
+  shop.emit('webhook');
+}).listen(0, '127.0.0.1');
+await once(shop, 'listening');
+const { merchantId, made } = server.bootstrapped;
+const url = 'http://127.0.0.1:' + shop.address().port;
+secret = await server.database.write((transaction) =>
+  server.app.endpoints.set(transaction, { merchantId, mode: 'test' }, url),
+);
+async function call(key, method, path, body) {
+  const headers = { Authorization: 'Bearer ' + key, ...(body && { 'Content-Type': 'application/json' }) };
+  const response = await fetch(server.url + path, { method, headers, body: body && JSON.stringify(body) });
+  const { data, message } = await response.json();
+  if (!response.ok) throw new Error(method + ' ' + path + ': ' + message);
+  return data;
+}
+const { publicKey, secretKey } = made;
+const { payment } = await call(publicKey, 'POST', '/v1/payments/checkout', { amount: 10, baseCurrency: 'USD' });
+const path = '/v1/payments/' + payment.id;
+await call(publicKey, 'PATCH', path + '/currency/set/USDT/tron');
+const { addressInformation, amount } = await call(publicKey, 'PATCH', path + '/currency/lock');
+const transfer = { network: 'tron', currency: 'USDT', address: addressInformation.address, amount };
+await call(secretKey, 'POST', '/sandbox/transfers', transfer);
+const arrived = once(shop, 'webhook', { signal: AbortSignal.timeout(20_000) });
+await call(secretKey, 'POST', '/sandbox/blocks', { network: 'tron', count: 3 });
+await arrived;
+const { status, amountReceived } = await call(secretKey, 'GET', '/v1/transactions/' + payment.id + '/verify');
+
 const { body } = await fetch(server.url + '/openapi.json');
 const openApi = await new Response(body).json();
 const typeOf = async (path) => (await fetch(server.url + path)).headers.get('content-type');
@@ -78,8 +142,12 @@ console.log(JSON.stringify({
   consoleStatus: (await fetch(server.url + '/console/api/session', { headers: { 'Sec-Fetch-Site': 'same-origin' } })).status,
   consoleReaders: (await fetch(server.url + '/console')).headers.get('access-control-allow-origin'),
   docsUrl: (await (await fetch(server.url + '/v1/nothing')).json()).data.docsUrl ?? null,
+  payment: { id: payment.id, amountReceived, status, amount },
+  webhooks,
 }));
 await server.stop();
+shop.closeAllConnections();
+shop.close();
 rmSync('left.db', { force: true });
 `;
 
@@ -159,7 +227,11 @@ export async function build(name: string, without: readonly string[]): Promise<s
 
 export async function readLeft(folder: string): Promise<Left> {
   const { stdout } = await run('node', ['report.mjs'], { cwd: join(folder, 'server') });
-  return JSON.parse(stdout) as Left;
+  const left = JSON.parse(stdout) as Left;
+  const { id, amount, amountReceived, status } = left.payment;
+  expect([status, amountReceived], 'it takes a payment').toEqual(['success', amount]);
+  expect(left.webhooks).toEqual([{ type: 'payment.success', isSigned: true, id, amountReceived }]);
+  return left;
 }
 
 /** The guides that begin with the name of a module. */
