@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
+import { idleWallet } from './browser-wallet.js';
 import { holdChunks, type HeldChunks } from './held-chunks.js';
 import { payerIn, type Payer } from './payer.js';
 import { tagOf } from './shop-page.js';
@@ -24,7 +25,7 @@ const payment = (id: string, { publicKey }: Stage['server'], more = '') =>
   `<crypto-checkout public-key="${publicKey}" payment-id="${id}" ${more}></crypto-checkout>`;
 
 /** Simulated networks have no wallets, so the page says that this one has, and announces one. */
-const asWallet = `<script>
+const withWallet = `<script>
   const send = fetch;
   fetch = async (...request) => {
     const reply = await send(...request);
@@ -35,10 +36,7 @@ const asWallet = `<script>
     if (payment && payment.isCurrencyLocked) payment.evm = evm;
     return new Response(JSON.stringify(body), { status: reply.status, headers: reply.headers });
   };
-  const detail = { info: { uuid: 'w', name: 'Test Wallet', icon: '' }, provider: { request: async () => [] } };
-  const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
-  addEventListener('eip6963:requestProvider', announce);
-</script>`;
+</script>${idleWallet}`;
 
 const ways: readonly Way[] = [
   {
@@ -116,7 +114,7 @@ const ways: readonly Way[] = [
     ],
     async page(stage) {
       const { payment: created } = await stage.createLocked('USDT', 'bsc');
-      return asWallet + payment(created.id, stage.server);
+      return withWallet + payment(created.id, stage.server);
     },
     async go(payer) {
       await payer.reach('awaiting-funds');

@@ -6,10 +6,11 @@ import { HDKey } from '@scure/bip32';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory, transact } from '../../server/test/support/forwarders.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/test/support/litecoin.js';
 import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
+import { giveWallet, SendingWallet } from './browser-wallet.js';
 import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
 import { signInFirst } from './staff.js';
@@ -211,76 +212,20 @@ test('a transfer is cancelled, and none is settled by an unknown transaction', a
   expect(await statusOf(paid)).toBe('pending');
 });
 
-interface TestWallet {
-  /** Methods in the order in which the page called them. */
-  readonly calls: string[];
-  chainId: number;
-  readonly isAtomic: boolean;
-  /** The wallet's reaction to a request to send. */
-  answer: 'confirms' | 'declines' | 'sends and dies';
-}
-
-/** A wallet as an extension would be, with the treasury's account: it announces itself to the page, and sends over anvil. */
-async function installWallet(page: Page, isAtomic: boolean): Promise<TestWallet> {
-  const wallet: TestWallet = { calls: [], chainId: 1, isAtomic, answer: 'confirms' };
-  const fail = (code: number, message: string) => ({ error: { code, message } });
-  interface Call {
-    readonly to: Hex;
-    readonly data: Hex;
-  }
-
-  async function handle(method: string, params: readonly unknown[]) {
-    wallet.calls.push(method);
-    const [first] = params as [{ readonly calls: readonly Call[] } & Call & { readonly chainId: Hex }];
-    const sends = method === 'eth_sendTransaction' || method === 'wallet_sendCalls';
-    if (sends && wallet.answer === 'declines') return fail(4001, 'User rejected the request.');
-    switch (method) {
-      case 'eth_requestAccounts':
-      case 'eth_accounts':
-        return { result: [treasury] };
-      case 'eth_chainId':
-        return { result: `0x${wallet.chainId.toString(16)}` };
-      case 'wallet_switchEthereumChain':
-        wallet.chainId = Number(first.chainId);
-        return { result: null };
-      case 'wallet_getCapabilities':
-        if (!isAtomic) return fail(-32601, 'Method not found');
-        return { result: { '0x7a69': { atomic: { status: 'ready' } } } };
-      case 'wallet_getCallsStatus':
-        return { result: { status: 200, receipts: [] } };
-      case 'wallet_sendCalls':
-        for (const { to, data } of first.calls) await transact(anvil, to, data, treasury);
-        return { result: { id: '0xba7c4' } };
-      case 'eth_sendTransaction': {
-        const { transactionHash } = await transact(anvil, first.to, first.data, treasury);
-        if (wallet.answer === 'sends and dies') await page.close();
-        return { result: transactionHash };
-      }
-      default:
-        return fail(4200, `No ${method}`);
-    }
-  }
-
-  await page.exposeFunction('testWallet', handle);
-  await page.evaluate(() => {
-    const { testWallet } = globalThis as unknown as {
-      testWallet(
-        method: string,
-        params: readonly unknown[],
-      ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
-    };
-    const provider = {
-      async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
-        const { result, error } = await testWallet(method, params);
-        if (error) throw Object.assign(new Error(error.message), { code: error.code });
-        return result;
-      },
-    };
-    const info = { uuid: '6f4a1f0e-6c70-4d7b-9a54-000000000001', name: 'Test Wallet', icon: '' };
-    addEventListener('eip6963:requestProvider', () =>
-      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })),
-    );
+/** A wallet with the treasury's account, which anvil has unlocked. @param dies the page closes before it learns of a transaction */
+async function installWallet(page: Page, isAtomic: boolean, dies = false): Promise<SendingWallet> {
+  const wallet = new SendingWallet({
+    account: treasury,
+    chains: [anvilChainId],
+    ...(isAtomic && { isAtomic }),
+    async send({ to, data = '0x' }) {
+      const { transactionHash } = await transact(anvil, to, data, treasury);
+      if (dies) await page.close();
+      return transactionHash;
+    },
   });
+  wallet.report = 'ended';
+  await giveWallet(page, wallet);
   return wallet;
 }
 
@@ -320,7 +265,7 @@ test.each([true, false])(
     const page = await signIn('owner');
     await openExports(page);
     const wallet = await installWallet(page, isAtomic);
-    wallet.answer = 'declines';
+    wallet.owner = 'declines';
     await openSending(page, 2);
     if (isAtomic) {
       await inspect(page, 'console-send');
@@ -328,14 +273,13 @@ test.each([true, false])(
     await page.getByRole('button', { name: 'Ask the wallet' }).click();
     await page.getByText('Nothing more was paid').waitFor();
     expect(await received()).toBe(before);
-    wallet.answer = 'confirms';
+    wallet.owner = 'confirms';
     await openSending(page, 2);
     await page.getByRole('button', { name: 'Ask the wallet' }).click();
     await page.getByText(isAtomic ? '2 transfers sent' : '1 transfer sent').waitFor();
     await vi.waitFor(async () => expect(await received()).toBe(before + 2_230_000n), { timeout: 20_000 });
     expect(await received()).toBe(before + 2_230_000n);
-    const sends = wallet.calls.filter((method) => method.includes('_send'));
-    expect(sends).toEqual(
+    expect(wallet.sends).toEqual(
       isAtomic
         ? ['wallet_sendCalls', 'wallet_sendCalls']
         : ['eth_sendTransaction', 'eth_sendTransaction', 'eth_sendTransaction'],
@@ -355,8 +299,7 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   const page = await signIn('owner', context);
   const { origin } = new URL(page.url());
   await openExports(page);
-  const wallet = await installWallet(page, false);
-  wallet.answer = 'sends and dies';
+  await installWallet(page, false, true);
   await openSending(page, 2);
   const closed = page.waitForEvent('close');
   await page.getByRole('button', { name: 'Ask the wallet' }).click();

@@ -7,6 +7,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory } from '../../server/test/support/forwarders.js';
+import { batchId, declined, giveWallet, SendingWallet } from './browser-wallet.js';
 import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
 import { inspect, useStage } from './stage.js';
@@ -76,81 +77,23 @@ beforeAll(async () => {
   expect(await planned()).toBe(3);
 }, 240_000);
 
-interface TestWallet {
-  /** Methods that send, in the order in which the page called them. */
-  readonly sends: string[];
-  readonly hashes: string[];
-  chainId: number;
-  isAtomic: boolean;
-  /** The transaction that is declined, counted from 1. */
-  declined: number;
-  /** True while it does not report its batches. */
-  isSilent: boolean;
-}
-
-async function installWallet(page: Page, options: Partial<TestWallet> = {}): Promise<TestWallet> {
-  const wallet: TestWallet = {
-    ...{ sends: [], hashes: [], chainId: 1, isAtomic: false, declined: 0, isSilent: false },
-    ...options,
-  };
-  const chain = `0x${anvilChainId.toString(16)}`;
-  async function send({ to, data, value }: Record<string, string>): Promise<string> {
-    const hash = await anvil.rpc<string>('eth_sendTransaction', [{ from: sender, to, data, value }]);
-    wallet.hashes.push(hash);
-    return hash;
-  }
-  async function handle(method: string, params: readonly unknown[]): Promise<object> {
-    if (/send/i.test(method)) wallet.sends.push(method);
-    const [first] = params;
-    switch (method) {
-      case 'eth_requestAccounts':
-      case 'eth_accounts':
-        return { result: [sender] };
-      case 'eth_chainId':
-        return { result: `0x${wallet.chainId.toString(16)}` };
-      case 'wallet_switchEthereumChain':
-        wallet.chainId = anvilChainId;
-        return { result: null };
-      case 'wallet_getCapabilities':
-        return { result: wallet.isAtomic ? { [chain]: { atomic: { status: 'ready' } } } : {} };
-      case 'wallet_sendCalls': {
-        const { calls } = first as { calls: Record<string, string>[] };
-        for (const call of calls) await send(call);
-        return { result: { id: 'batch-1' } };
-      }
-      case 'wallet_getCallsStatus':
-        if (wallet.isSilent) return { result: { status: 100 } };
-        return {
-          result: { status: 200, receipts: wallet.hashes.map((transactionHash) => ({ transactionHash })) },
-        };
-      case 'eth_sendTransaction':
-        if (wallet.sends.length === wallet.declined) return { error: { code: 4001, message: 'Rejected' } };
-        return { result: await send(first as Record<string, string>) };
-      default:
-        return { error: { code: 4200, message: 'Unsupported' } };
-    }
-  }
-  await page.exposeFunction('testWallet', handle);
-  await page.addInitScript(() => {
-    const { testWallet } = globalThis as unknown as {
-      testWallet(
-        method: string,
-        params: readonly unknown[],
-      ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
-    };
-    const provider = {
-      async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
-        const { result, error } = await testWallet(method, params);
-        if (error) throw Object.assign(new Error(error.message), { code: error.code });
-        return result;
-      },
-    };
-    const uuid = '6f4a1f0e-6c70-4d7b-9a54-000000000001';
-    const info = { uuid, name: 'Test Wallet', icon: '', rdns: 'test.wallet' };
-    addEventListener('eip6963:requestProvider', () =>
-      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })),
-    );
+/** A wallet with an account that anvil has unlocked. @param refused the transaction that is declined, counted from 1 */
+async function installWallet(
+  page: Page,
+  { refused = 0, isAtomic = false }: { readonly refused?: number; readonly isAtomic?: boolean } = {},
+): Promise<SendingWallet> {
+  let asked = 0;
+  const wallet = new SendingWallet({
+    account: sender,
+    chains: [anvilChainId],
+    isAtomic,
+    async send({ to, data, value }) {
+      asked += 1;
+      if (asked === refused) throw declined();
+      return anvil.rpc<string>('eth_sendTransaction', [{ from: sender, to, data, value }]);
+    },
   });
+  await giveWallet(page, wallet);
   return wallet;
 }
 
@@ -207,7 +150,7 @@ test('without a wallet, the page says what to do, and saves the plan for Safe', 
 
 test('a wallet that declines the second of three has sent only the first, which is kept and booked', async () => {
   const page = await signIn('manager');
-  const wallet = await installWallet(page, { declined: 2 });
+  const wallet = await installWallet(page, { refused: 2 });
   await openPlan(page);
   await send(page);
   await page.getByText('You declined in the wallet').waitFor();
@@ -225,15 +168,16 @@ test('a wallet that declines the second of three has sent only the first, which 
 
 test('a wallet that supports batches sends the rest together, and reports its transactions after the page was closed', async () => {
   const page = await signIn('owner');
-  const wallet = await installWallet(page, { isAtomic: true, isSilent: true });
+  const wallet = await installWallet(page, { isAtomic: true });
+  wallet.report = 'pending';
   await openPlan(page);
   await send(page);
   await page.getByText('Sent with the others').first().waitFor();
   expect(wallet.sends).toEqual(['wallet_sendCalls']);
-  const batch = page.getByRole('row').filter({ hasText: 'batch-1' }).filter({ hasText: 'Under way' });
+  const batch = page.getByRole('row').filter({ hasText: batchId }).filter({ hasText: 'Under way' });
   await page.reload();
   await batch.waitFor();
-  wallet.isSilent = false;
+  wallet.report = 'with transactions';
   await page.reload();
   await areBooked(page, wallet.hashes);
   expect(await batch.count()).toBe(0);

@@ -17,9 +17,11 @@ import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory, transact } from '../../server/test/support/forwarders.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/test/support/litecoin.js';
 import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
+import { ScriptedWallet } from '../support/scripted-wallet.js';
+import { giveWallet } from './browser-wallet.js';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
-import { enter, giveWallet, heading, look, press } from './claim-page.js';
+import { enter, heading, look, press } from './claim-page.js';
 import { useStage } from './stage.js';
 
 /** The way to pay and mine a coin. */
@@ -392,9 +394,10 @@ describe('an over-payment is refunded to the address that its payer gives on the
       await anvil.mine(confirmations);
 
       const page = await stage.page();
-      await giveWallet(page, (method, params) =>
-        method === 'eth_requestAccounts' ? [owner] : anvil.rpc(method, params),
-      );
+      const wallet = new ScriptedWallet();
+      wallet.account = owner;
+      wallet.answers['personal_sign'] = (params) => anvil.rpc('personal_sign', params);
+      await giveWallet(page, wallet);
       await page.goto(refund.claimUrl);
       await press(page, 'Use the address of Test Wallet');
       await heading(page, 'Is this your address?');

@@ -1,6 +1,8 @@
 /** A refund from the merchant's call to the coins: the payer opens the link, gives an address, and sees the money go out. */
 import { expect, test } from 'vitest';
-import { enter, giveWallet, heading, look, press } from './claim-page.js';
+import { ScriptedWallet } from '../support/scripted-wallet.js';
+import { giveWallet } from './browser-wallet.js';
+import { enter, heading, look, press } from './claim-page.js';
 import { inspect, useStage } from './stage.js';
 
 // A refund is sent and paid within two blocks: the tests add them, so that a slow page sees each step.
@@ -190,10 +192,12 @@ test('an expired, incomplete or wrong link shows the remedy, in the payer’s la
 test('a wallet in the browser fills in its address, and the payer may continue without its signature', async () => {
   const { claimUrl } = await startRefund();
   const page = await stage.page();
-  await giveWallet(page, (method) => {
-    if (method === 'eth_requestAccounts') return [own];
+  const wallet = new ScriptedWallet();
+  wallet.account = own;
+  wallet.answers['personal_sign'] = () => {
     throw new Error('No');
-  });
+  };
+  await giveWallet(page, wallet);
   await page.goto(claimUrl);
   await press(page, 'Use the address of Test Wallet');
   await heading(page, 'Is this your address?');

@@ -11,6 +11,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { giveWallet, SendingWallet } from './browser-wallet.js';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { merchantIdOf, setDepositKey, type ServerEnv } from './deposit-keys.js';
 import { useStage } from './stage.js';
@@ -51,98 +52,36 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-interface TestWallet {
-  /** Methods in the order in which the page called them. */
-  readonly calls: string[];
-  chainId: number;
-  /** The chains that were added to it. */
-  readonly chains: Set<number>;
-  /** The payer's answer to a transfer. */
-  answer: 'confirms' | 'declines';
+interface TestWallet extends SendingWallet {
   /** Signed, but not on the chain yet. */
   readonly signed: Hex[];
 }
 
-/** A wallet as an extension would be: it announces itself to the page, and signs with a key that the page never sees. */
-async function installWallet(page: Page, options: Partial<TestWallet> = {}): Promise<TestWallet> {
-  const wallet: TestWallet = {
-    calls: [],
-    chainId: 1,
-    chains: new Set([1]),
-    answer: 'confirms',
-    signed: [],
-    ...options,
-  };
+/** A wallet that signs with a key that the page never sees. */
+async function installWallet(page: Page, chainId = 1): Promise<TestWallet> {
   const client = createWalletClient({ account: payer, chain: foundry, transport: http(anvil.url) });
-  const fail = (code: number, message: string) => ({ error: { code, message } });
-
-  async function handle(
-    method: string,
-    params: readonly unknown[],
-  ): Promise<{ result: unknown } | ReturnType<typeof fail>> {
-    wallet.calls.push(method);
-    const [first] = params as [Record<string, Hex>];
-    switch (method) {
-      case 'eth_requestAccounts':
-      case 'eth_accounts':
-        return { result: [payer.address] };
-      case 'eth_chainId':
-        return { result: `0x${wallet.chainId.toString(16)}` };
-      case 'wallet_addEthereumChain':
-        wallet.chains.add(Number(first['chainId']));
-        return { result: null };
-      case 'wallet_switchEthereumChain':
-        if (!wallet.chains.has(Number(first['chainId']))) return fail(4902, 'Unrecognized chain ID');
-        wallet.chainId = Number(first['chainId']);
-        return { result: null };
-      case 'eth_sendTransaction': {
-        if (wallet.answer === 'declines') return fail(4001, 'User rejected the request.');
-        const { to = '0x', value = '0x0', data } = first;
-        expect(first['from']).toBe(payer.address);
-        expect(Number(first['chainId'])).toBe(anvilChainId);
-        const request = await client.prepareTransactionRequest({
-          to,
-          value: BigInt(value),
-          ...(data && { data }),
-        });
-        const signed = await client.signTransaction(request);
-        wallet.signed.push(signed);
-        return { result: keccak256(signed) };
-      }
-      default:
-        return { result: await anvil.rpc(method, params) };
-    }
-  }
-
-  await page.exposeFunction('testWallet', handle);
-  await page.addInitScript(() => {
-    const { testWallet } = globalThis as unknown as {
-      testWallet(
-        method: string,
-        params: readonly unknown[],
-      ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
-    };
-    const provider = {
-      async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
-        const { result, error } = await testWallet(method, params);
-        if (error) throw Object.assign(new Error(error.message), { code: error.code });
-        return result;
-      },
-    };
-    const info = {
-      uuid: '6f4a1f0e-6c70-4d7b-9a54-000000000001',
-      name: 'Test Wallet',
-      icon: 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>',
-      rdns: 'test.wallet',
-    };
-    const announce = () =>
-      dispatchEvent(
-        new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }),
-      );
-    addEventListener('eip6963:requestProvider', announce);
-    announce();
+  const signed: Hex[] = [];
+  const wallet = new SendingWallet({
+    account: payer.address,
+    chainId,
+    async send({ from, chainId: on, to, value = '0x0', data }) {
+      expect(from).toBe(payer.address);
+      expect(Number(on)).toBe(anvilChainId);
+      const request = await client.prepareTransactionRequest({
+        to,
+        value: BigInt(value),
+        ...(data && { data }),
+      });
+      const transaction = await client.signTransaction(request);
+      signed.push(transaction);
+      return keccak256(transaction);
+    },
   });
-  return wallet;
+  for (const method of ['eth_getBalance', 'eth_call'])
+    wallet.answers[method] = (params) => anvil.rpc(method, params);
+  const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>';
+  await giveWallet(page, wallet, icon);
+  return Object.assign(wallet, { signed });
 }
 
 async function openPayment(
@@ -164,7 +103,8 @@ async function sent(checkout: Checkout, wallet: TestWallet): Promise<void> {
     .waitFor()
     .catch(async (error: unknown) => {
       const shown = await checkout.part('card').innerText();
-      throw new Error(`No hash after ${wallet.calls.join(', ')}. The page: ${shown}`, { cause: error });
+      const calls = wallet.calls.map(({ method }) => method).join(', ');
+      throw new Error(`No hash after ${calls}. The page: ${shown}`, { cause: error });
     });
 }
 
@@ -188,7 +128,7 @@ test('ether is paid from a wallet that first has to add the chain', async () => 
   await anvil.mine(3);
   await checkout.reach('success');
   expect((await stage.verify(payment.id)).amountReceived).toBe(payment.amount);
-  expect(wallet.calls).toEqual([
+  expect(wallet.calls.map(({ method }) => method)).toEqual([
     'eth_requestAccounts',
     'eth_chainId',
     'wallet_switchEthereumChain',
@@ -220,11 +160,11 @@ test('a token with more decimals than the books is paid exactly', async () => {
 
 test('a payer who declines, reloads, and pays the rest of a part payment pays once', async () => {
   const { page, checkout, payment, wallet } = await openPayment('ETH');
-  wallet.answer = 'declines';
+  wallet.owner = 'declines';
   await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   const problem = checkout.part('wallet-problem');
   await problem.filter({ hasText: 'You declined in Test Wallet. Nothing was sent.' }).waitFor();
-  wallet.answer = 'confirms';
+  wallet.owner = 'confirms';
   const address = payment.addressInformation?.address ?? '';
   const whole = BigInt(Math.round((payment.amount ?? 0) * 1e8)) * 10n ** 10n;
   const part = 10n ** 14n;
@@ -253,7 +193,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   });
   await new Promise<void>((resolve) => shop?.listen(0, '127.0.0.1', resolve));
   const page = await stage.page();
-  const wallet = await installWallet(page, { chainId: anvilChainId });
+  const wallet = await installWallet(page, anvilChainId);
   await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
   const isValid = () => page.evaluate(() => document.forms[0]?.checkValidity());
   const checkout = checkoutOn(page);

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
+import { idleWallet } from '../e2e/browser-wallet.js';
 import { holdChunks, type HeldChunks } from '../e2e/held-chunks.js';
 import { engines } from '../e2e/engines.js';
 import { payerIn, type Payer } from '../e2e/payer.js';
@@ -141,13 +142,9 @@ describe.each(engines.map((one) => [one.name, one] as const))('in %s', (engine, 
     async () => {
       await show(
         `<script>
-        const detail = { info: { uuid: 'w', name: 'Test Wallet', icon: '' }, provider: { request: async () => [] } };
         window.asked = 0;
-        addEventListener('eip6963:requestProvider', () => {
-          window.asked += 1;
-          dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
-        });
-      </script>${await tagOfLocked('', 'bsc')}`,
+        addEventListener('eip6963:requestProvider', () => (window.asked += 1));
+      </script>${idleWallet}${await tagOfLocked('', 'bsc')}`,
       );
       await payer.see('time-log');
       expect(await updatesIn(1000)).toBeLessThanOrEqual(perSecond);
