@@ -1,56 +1,23 @@
 /**
- * Calls every endpoint of the contract: with bad input, with an id that belongs to somebody else, and with a valid call whose
- * reply the contract must parse. `api/bad-input.test.ts` has calls without a key, with the wrong kind of key, and with an id
- * that does not exist.
+ * Calls every endpoint of the contract: with an id that belongs to somebody else, and with a valid call whose reply the contract must
+ * parse. `api/bad-input.test.ts` has calls with bad input, without a key, and with an id that does not exist; `roles.test.ts` those with
+ * each kind of key.
  *
  * A new endpoint needs a valid call in `support/valid-calls.ts`.
  */
 import { createMerchantClient } from 'crypto-checkout/client';
-import { api, type Endpoint, endpointsOf, placeholdersOf } from 'crypto-checkout/contract';
+import { api, type Endpoint, endpointsOf } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../src/core/shared/ids.js';
 import type { Answer } from './support/call.js';
 import { enginesOfTurn } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
+import { mainRoutesOf, titled, type Route } from './support/routes.js';
 import { startServer, type TestServer } from './support/server.js';
 import { pathOf, validCall, validCalls, type Call } from './support/valid-calls.js';
 
-interface Row {
-  readonly name: string;
-  readonly endpoint: Endpoint;
-  validCall(records: Records): Promise<Call>;
-  /** The placeholders that are record ids. */
-  readonly idNames: readonly string[];
-}
-
-const rows = endpointsOf(api).map(({ resource, verb, endpoint }): Row => ({
-  name: `${endpoint.method} ${endpoint.path}`,
-  endpoint,
-  validCall: (records) => validCall(records, resource, verb),
-  idNames: placeholdersOf(endpoint.path).filter((name) => name.endsWith('_id')),
-}));
-/** Puts the name before each row, so that `%s` in a test name shows it. */
-const named = (someRows: readonly Row[]) => someRows.map((row) => [row.name, row] as const);
+const rows = mainRoutesOf(api);
 const ofRecord = rows.filter(({ idNames }) => idNames.length > 0);
-
-/** Makes one part of a valid call invalid. `param` is the field that the reply must name. */
-function makeInvalid(endpoint: Endpoint, call: Call): { path: string; body: unknown; param: string } {
-  const path = pathOf(endpoint, call);
-  const [field] = Object.keys(endpoint.body?.shape ?? {});
-  if (field !== undefined) return { path, body: { ...call.body, [field]: [] }, param: field };
-  const [parameter] = Object.keys(endpoint.query?.shape ?? {});
-  if (parameter !== undefined) {
-    const bare = pathOf(endpoint, { ...call, query: {} });
-    return { path: `${bare}?${parameter}=1&${parameter}=2`, body: undefined, param: parameter };
-  }
-  const [placeholder] = Object.keys(endpoint.params?.shape ?? {});
-  if (placeholder !== undefined) {
-    const broken = endpoint.path.replace(`{${placeholder}}`, '%FF');
-    return { path: pathOf({ ...endpoint, path: broken }, call), body: undefined, param: placeholder };
-  }
-  // The endpoint takes no parameters, so any is one too many.
-  return { path: `${path}?surplus=1`, body: undefined, param: 'surplus' };
-}
 
 it('There is a valid call of every endpoint, and of nothing else', () => {
   const names = Object.entries(validCalls).flatMap(([resource, verbs]) =>
@@ -87,32 +54,13 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  /** A valid call whose records are made once, for requests that are refused and so change none of them. */
-  const refusedCalls = new Map<Row, Promise<Call>>();
-  function refusedCall(row: Row): Promise<Call> {
-    const call = refusedCalls.get(row) ?? row.validCall(records);
-    refusedCalls.set(row, call);
-    return call;
-  }
+  const send = ({ method, endpoint }: Route, call: Call, key = server.secretKey): Promise<Answer> =>
+    server.api(method, pathOf(endpoint, call), { key, ...(call.body && { body: call.body }) });
 
-  const send = ({ endpoint }: Row, call: Call, key: string | undefined = server.secretKey): Promise<Answer> =>
-    server.api(endpoint.method, pathOf(endpoint, call), { key, ...(call.body && { body: call.body }) });
-
-  it.each(named(rows))('%s with bad input is 400 and names the invalid field', async (_name, row) => {
-    const { endpoint } = row;
-    const { path, body, param } = makeInvalid(endpoint, await refusedCall(row));
-    const answer = await server.api(endpoint.method, path, body === undefined ? {} : { body });
-    expect([answer.status, answer.body.data.code]).toEqual([400, 'validation_error']);
-    expect(answer.body.data.param).toBe(param);
-    expect(answer.body.data.errors).toEqual(
-      expect.arrayContaining([{ path: param, message: expect.stringMatching(/\w/) as string }]),
-    );
-  });
-
-  it.each(named(ofRecord))(
+  it.each(titled(ofRecord))(
     "%s for another merchant's id gets the same reply as a random id",
-    async (_name, row) => {
-      const call = await row.validCall(records);
+    async (_title, row) => {
+      const call = await validCall(records, row);
       const keys = [foreignKeys.secret, foreignKeys.live];
       if (row.endpoint.key === 'public') keys.push(foreignKeys.public);
       for (const key of keys) {
@@ -129,11 +77,11 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     },
   );
 
-  it.each(named(rows))('%s returns what the contract says', async (_name, row) => {
+  it.each(titled(rows))('%s returns what the contract says', async (_title, row) => {
     const { endpoint } = row;
     const keys = [server.secretKey, ...(endpoint.key === 'public' ? [server.publicKey] : [])];
     for (const key of keys) {
-      const answer = await send(row, await row.validCall(records), key);
+      const answer = await send(row, await validCall(records, row), key);
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
       expectEnvelope(endpoint, answer);
     }
@@ -182,7 +130,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   });
 });
 
-function withId({ idNames }: Row, call: Call, id: string): Call {
+function withId({ idNames }: Route, call: Call, id: string): Call {
   return { ...call, params: { ...call.params, ...Object.fromEntries(idNames.map((name) => [name, id])) } };
 }
 

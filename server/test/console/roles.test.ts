@@ -2,44 +2,26 @@
  * The calls that each role may make: every route of the API, the sandbox and the console, over real HTTP, against the
  * table in roles.txt.
  */
-import {
-  allows,
-  api,
-  changesPath,
-  consoleApi,
-  type Endpoint,
-  endpointsOf,
-  pathsOf,
-  type Role,
-  roles,
-  sandbox,
-} from 'crypto-checkout/contract';
+import { allows, api, changesPath, consoleApi, type Role, roles, sandbox } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { sqlite } from '../support/engines.js';
+import { fillPath, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
-  ...api,
-  sandbox,
-  ...consoleApi,
-};
 /** Open replies, for roles that may read the data whose changes they announce. */
 const streams = [
   { name: 'home.retrieve', method: 'GET', path: `${changesPath}/{mode}` },
   { name: 'transactions.retrieve', method: 'GET', path: `${changesPath}/{mode}?payment={payment}` },
 ] as const;
-const routes = endpointsOf(tables)
-  .filter(({ endpoint }) => endpoint.key !== 'none')
-  .flatMap(({ name, endpoint }) => pathsOf(endpoint).map((path) => ({ name, method: endpoint.method, path })))
-  .concat(streams);
+const routes: readonly Pick<Route, 'name' | 'method' | 'path'>[] = [
+  ...routesOf({ ...api, sandbox, ...consoleApi }).filter(({ endpoint }) => endpoint.key !== 'none'),
+  ...streams,
+];
 
+const values: Readonly<Record<string, string>> = { mode: 'test', payment: '0'.repeat(26) };
 /** Nobody has these ids. */
-const urlOf = (path: string) =>
-  path
-    .replace('{mode}', 'test')
-    .replace('{payment}', '0'.repeat(26))
-    .replace(/\{\*?\w+\}/g, 'nobody');
+const urlOf = (path: string) => fillPath(path, (name) => values[name] ?? 'nobody');
 
 let server: TestServer;
 let real = Date.now();

@@ -6,13 +6,14 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { consoleApi, csvLine, endpointsOf, type Role } from 'crypto-checkout/contract';
+import { consoleApi, csvLine, type Role } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleModule } from '../../src/modules/console/module.js';
 import { invite, openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { call } from '../support/call.js';
 import { enginesOfTurn, sqlite } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
+import { routesOf } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop } from '../support/shop.js';
 
@@ -76,11 +77,15 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   });
 
   describe('the console, asked for an id that is not there', () => {
-    const routes = endpointsOf(consoleApi).filter(({ endpoint: { path } }) => /\{\w+_id\}/.test(path));
+    const routes = routesOf(consoleApi).filter(({ idNames }) => idNames.length > 0);
 
-    it.each(routes)('says 404 to $name', async ({ endpoint: { method, path, sample } }) => {
-      const body = method === 'GET' || method === 'DELETE' ? {} : { body: sample.body ?? {} };
-      const answer = await owner.send(method, path.replace(/\{\w+\}/, 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ'), body);
+    it.each(routes)('says 404 to $name', async ({ method, url, body = {} }) => {
+      const options = method === 'GET' || method === 'DELETE' ? {} : { body };
+      const answer = await owner.send(
+        method,
+        url(() => 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ'),
+        options,
+      );
       expect([answer.status, answer.body.data.code]).toEqual([404, 'not_found']);
     });
 

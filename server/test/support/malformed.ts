@@ -1,5 +1,6 @@
 /** Makes malformed requests from a seed, as the bytes that a client writes to its socket. */
-import { api, endpointsOf, pathsOf, sandbox } from 'crypto-checkout/contract';
+import { api, sandbox } from 'crypto-checkout/contract';
+import { fillPath, routesOf, type Route } from './routes.js';
 
 export interface MalformedRequest {
   /** Written one after the other. */
@@ -18,7 +19,7 @@ export interface KnownValues {
 /** In every value that the requests make up. It must never be in the log. */
 export const canary = 'zQxCanary7';
 
-type Pick = <T>(options: readonly T[]) => T;
+type Choose = <T>(options: readonly T[]) => T;
 
 /** The mulberry32 generator: small, and the same everywhere. */
 function createRandom(seed: number): () => number {
@@ -31,167 +32,72 @@ function createRandom(seed: number): () => number {
   };
 }
 
-interface Target {
-  readonly method: string;
-  readonly path: string;
-  readonly query: readonly string[];
-  readonly body: unknown;
-}
+type Target = Pick<Route, 'method' | 'path' | 'parameters' | 'body'>;
 
-const page = (path: string, method = 'GET', body?: unknown): Target => ({ method, path, query: [], body });
+const page = (path: string): Target => ({ method: 'GET', path, parameters: [], body: undefined });
+const form = (path: string, body: object): Target => ({ method: 'POST', path, parameters: [], body });
+const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+const lines = (text: string): readonly string[] => text.trim().split(/\n\s*/);
 
 const targets: readonly Target[] = [
-  ...endpointsOf({ ...api, sandbox }).flatMap(({ endpoint }) =>
-    pathsOf(endpoint).map((path) => ({
-      method: endpoint.method,
-      path: path.replace('{*', '{'),
-      query: Object.keys(endpoint.query?.def.shape ?? {}),
-      // A clock that runs ahead by half an hour each time would soon be years ahead.
-      body: path === '/sandbox/clock' ? { advanceSeconds: 0 } : endpoint.sample.body,
-    })),
-  ),
-  page('/'),
-  page('/index.html'),
-  page('/pay/{id}'),
-  page('/pay/page.css'),
-  page('/receipt/{id}'),
-  page('/receipt/page.css'),
-  page('/crypto-checkout.js'),
-  page('/crypto-checkout-{version}.js'),
-  page('/crypto-checkout.tgz'),
-  page('/chunks/{name}'),
-  page('/chunks/{name}.js'),
-  page('/flags/{name}'),
-  page('/flags/ng.svg'),
-  page('/docs'),
-  page('/docs/'),
-  page('/docs/errors'),
-  page('/docs/{name}'),
-  page('/docs.css'),
-  page('/openapi.json'),
-  page('/healthz'),
-  page('/readyz'),
-  page('/metrics'),
-  page('/demo-api/config'),
-  page('/demo-api/orders', 'POST', { quantity: 1, baseCurrency: 'USD' }),
+  ...routesOf({ ...api, sandbox }),
+  ...words(`
+    / /index.html /pay/{id} /pay/page.css /receipt/{id} /receipt/page.css /crypto-checkout.js
+    /crypto-checkout-{version}.js /crypto-checkout.tgz /chunks/{name} /chunks/{name}.js /flags/{name} /flags/ng.svg
+    /docs /docs/ /docs/errors /docs/{name} /docs.css /openapi.json /healthz /readyz /metrics /demo-api/config
+  `).map(page),
+  form('/demo-api/orders', { quantity: 1, baseCurrency: 'USD' }),
   page('/demo-api/orders/{reference}'),
-  page('/demo-api/orders/4821-1-USD-0123456789/verification', 'POST', { paymentId: 'x' }),
-  page('/demo-api/{name}'),
-  page('/v1'),
-  page('/v1/{name}'),
-  page('/sandbox'),
-  page('/{name}'),
+  form('/demo-api/orders/4821-1-USD-0123456789/verification', { paymentId: 'x' }),
+  ...words('/demo-api/{name} /v1 /v1/{name} /sandbox /{name}').map(page),
 ];
 
 const long = canary + 'x'.repeat(5000);
-const segments = (known: KnownValues) => [
-  ...[
-    '%ff',
-    '%00',
-    '%',
-    '%2',
-    '%ZZ',
-    '%u0000',
-    '%c0%ae%c0%ae',
-    '%F0%9F%92%A9',
-    '%e2%80%ae',
-    '%2e%2e%2f%2e%2e%2fetc',
-  ],
-  ...[
-    '..',
-    '.',
-    '...',
-    '',
-    '-1',
-    'null',
-    '__proto__',
-    'constructor',
-    "'--",
-    '"',
-    '<b>',
-    '{id}',
-    ':id',
-    '*',
-    '%2f',
-    ';',
-  ],
-  ...[
-    long,
-    known.paymentId,
-    `${known.paymentId}%00`,
-    known.paymentId.toLowerCase(),
-    '\xff\xfe',
-    '\u00e9',
-    'usdt',
-    'tron',
-  ],
-  ...['tlocks'.repeat(300), '%'.repeat(200), '%41'.repeat(300)],
-];
-const parameterNames = [
-  'page',
-  'skip',
-  'from',
-  'to',
-  'method',
-  '__proto__',
-  'constructor',
-  'page[]',
-  'a[b][c]',
+const oddSegments = [
+  ...words(`
+    %ff %00 % %2 %ZZ %u0000 %c0%ae%c0%ae %F0%9F%92%A9 %e2%80%ae %2e%2e%2f%2e%2e%2fetc .. . ... -1 null __proto__ constructor
+    '-- " <b> {id} :id * %2f ; usdt tron \xff\xfe \u00e9
+  `),
   '',
-  '%ff',
-  '%00',
+  long,
+  'tlocks'.repeat(300),
+  '%'.repeat(200),
+  '%41'.repeat(300),
+];
+const segments = ({ paymentId: id }: KnownValues) => [...oddSegments, id, `${id}%00`, id.toLowerCase()];
+const parameterNames = [
+  ...words('page skip from to method __proto__ constructor page[] a[b][c] %ff %00'),
+  '',
   canary,
 ];
 const parameterValues = [
-  ...[
-    '-1',
-    '0',
-    '1e9',
-    'NaN',
-    '999999999999999',
-    '9007199254740993',
-    '',
-    '%',
-    '%ff',
-    '%00',
-    '%ZZ',
-    'true',
-    '[]',
-    '{}',
-  ],
-  ...[
-    '2026-02-30',
-    '2026-13-45T99:99:99Z',
-    '0000-00-00',
-    '9999-12-31T23:59:59+14:00',
-    "' or 1=1--",
-    '%E2%80%AE',
-    long,
-    '\xff',
-  ],
+  ...words(`
+    -1 0 1e9 NaN 999999999999999 9007199254740993 % %ff %00 %ZZ true [] {} 2026-02-30 2026-13-45T99:99:99Z 0000-00-00
+    9999-12-31T23:59:59+14:00 %E2%80%AE \xff
+  `),
+  '',
+  "' or 1=1--",
+  long,
 ];
 const values: readonly unknown[] = [
-  ...[null, true, -1, 0, 1e300, 1e-300, 0.1 + 0.2, 2 ** 60, '', ' ', 'NaN', 'Infinity', '-0', '0x10', '1e5'],
-  ...[
-    [],
-    {},
-    [[]],
-    [null],
-    { a: { b: {} } },
-    canary,
-    long,
-    `${canary}\u0000`,
-    '\ud800',
-    '\u202e',
-    "'; drop table payments;--",
-  ],
-  ...[
-    '999999999999999',
-    '0.000000000000000000001',
-    '1'.repeat(400),
-    ['USDT'],
-    { email: `${canary}@example.com`, name: [] },
-  ],
+  ...words(`NaN Infinity -0 0x10 1e5 999999999999999 0.000000000000000000001 \u202e ${canary}`),
+  ...[-1, 0, 1e300, 1e-300, 0.1 + 0.2, 2 ** 60],
+  null,
+  true,
+  '',
+  ' ',
+  [],
+  {},
+  [[]],
+  [null],
+  ['USDT'],
+  { a: { b: {} } },
+  { email: `${canary}@example.com`, name: [] },
+  long,
+  `${canary}\u0000`,
+  '\ud800',
+  "'; drop table payments;--",
+  '1'.repeat(400),
 ];
 const authorizations = (known: KnownValues) => [
   ...Array.from({ length: 8 }, () => `Bearer ${known.secretKey}`),
@@ -208,89 +114,58 @@ const authorizations = (known: KnownValues) => [
   undefined,
 ];
 const methods = [
-  'GET',
-  'HEAD',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-  'TRACE',
-  'PROPFIND',
-  'M-SEARCH',
-  'CONNECT',
-  'BREW',
-  'get',
-  'P\xffT',
+  ...words('GET HEAD POST PUT PATCH DELETE OPTIONS TRACE PROPFIND M-SEARCH CONNECT BREW get P\xffT'),
   '',
 ];
 const contentTypes = [
-  ...[
-    'application/json',
-    'text/plain',
-    'application/json; charset=utf-16',
-    'application/json;;;',
-    'multipart/form-data',
-    '',
-  ],
-  ...[
-    `application/${canary}+json`,
-    'application/x-www-form-urlencoded',
-    '\xff/\xff',
-    'application/json; charset="',
-  ],
+  ...words(
+    `application/json text/plain application/json;;; multipart/form-data application/x-www-form-urlencoded \xff/\xff`,
+  ),
+  `application/${canary}+json`,
+  'application/json; charset=utf-16',
+  'application/json; charset="',
+  '',
 ];
 const oddHeaders = [
-  ...[
-    'Content-Encoding: gzip',
-    'Content-Encoding: zstd',
-    'Transfer-Encoding: identity',
-    'Transfer-Encoding: gzip, chunked',
-  ],
-  ...[
-    'Expect: 100-continue',
-    `Expect: ${canary}`,
-    'Upgrade: websocket\r\nConnection: Upgrade',
-    'Range: bytes=99999999-',
-    'Range: bytes=5-1,2-',
-  ],
-  ...[
-    `If-Match: "${canary}"`,
-    'If-Unmodified-Since: yesterday',
-    'If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT',
-    'If-None-Match: *',
-  ],
-  ...[
-    'Accept-Encoding: ,;q=,*;q=2',
-    'Accept: \xff',
-    'Accept-Encoding: identity;q=0, *;q=0',
-    `X-Forwarded-For: ${canary}, ::1`,
-  ],
-  ...[
-    `X-Forwarded-For: ${'1.2.3.4,'.repeat(300)}`,
-    'Host: a\r\nHost: b',
-    `X-Big: ${'y'.repeat(20_000)}`,
-    'X-Nul: a\0b',
-    'no colon here',
-  ],
-  ...[
-    'Content-Length: 5\r\nContent-Length: 6',
-    'Origin: null',
-    `Cookie: ${long}`,
-    ' folded: value',
-    'Access-Control-Request-Method: PUT',
-  ],
-  ...[
-    'Idempotency-Key: ',
-    `Idempotency-Key: ${canary}\xff`,
-    `Idempotency-Key: ${'k'.repeat(256)}`,
-    'Idempotency-Key: a\r\nIdempotency-Key: b',
-  ],
+  ...lines(`
+    Content-Encoding: gzip
+    Content-Encoding: zstd
+    Transfer-Encoding: identity
+    Transfer-Encoding: gzip, chunked
+    Expect: 100-continue
+    Expect: ${canary}
+    Range: bytes=99999999-
+    Range: bytes=5-1,2-
+    If-Match: "${canary}"
+    If-Unmodified-Since: yesterday
+    If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT
+    If-None-Match: *
+    Accept-Encoding: ,;q=,*;q=2
+    Accept: \xff
+    Accept-Encoding: identity;q=0, *;q=0
+    X-Forwarded-For: ${canary}, ::1
+    X-Nul: a\0b
+    no colon here
+    Origin: null
+    Cookie: ${long}
+    Access-Control-Request-Method: PUT
+    Idempotency-Key: ${canary}\xff
+  `),
+  'Upgrade: websocket\r\nConnection: Upgrade',
+  `X-Forwarded-For: ${'1.2.3.4,'.repeat(300)}`,
+  'Host: a\r\nHost: b',
+  `X-Big: ${'y'.repeat(20_000)}`,
+  'Content-Length: 5\r\nContent-Length: 6',
+  ' folded: value',
+  'Idempotency-Key: ',
+  `Idempotency-Key: ${'k'.repeat(256)}`,
+  'Idempotency-Key: a\r\nIdempotency-Key: b',
 ];
 
 export function malformedRequest(seed: number, known: KnownValues): MalformedRequest {
   const random = createRandom(seed);
-  const pick: Pick = (options) => options[Math.floor(random() * options.length)] as (typeof options)[number];
+  const pick: Choose = (options) =>
+    options[Math.floor(random() * options.length)] as (typeof options)[number];
   const chance = (share: number) => random() < share;
 
   const target = pick(targets);
@@ -319,11 +194,12 @@ export function malformedRequest(seed: number, known: KnownValues): MalformedReq
   return { bytes: Buffer.concat([Buffer.from(text, 'latin1'), sent]), then };
 }
 
-function urlOf(target: Target, known: KnownValues, pick: Pick, chance: (share: number) => boolean): string {
-  const path = target.path.replace(/\{\w+\}/g, () => pick(segments(known)));
+function urlOf(target: Target, known: KnownValues, pick: Choose, chance: (share: number) => boolean): string {
+  const path = fillPath(target.path, () => pick(segments(known)));
   const query: string[] = [];
   while (chance(0.35)) {
-    const name = target.query.length > 0 && chance(0.7) ? pick(target.query) : pick(parameterNames);
+    const { parameters } = target;
+    const name = parameters.length > 0 && chance(0.7) ? pick(parameters) : pick(parameterNames);
     query.push(`${name}=${pick(parameterValues)}`);
   }
   const whole = path + (query.length > 0 ? `?${query.join('&')}` : '');
@@ -340,29 +216,17 @@ function urlOf(target: Target, known: KnownValues, pick: Pick, chance: (share: n
   return whole;
 }
 
-function bodyOf(target: Target, pick: Pick, chance: (share: number) => boolean): Buffer | undefined {
+function bodyOf(target: Target, pick: Choose, chance: (share: number) => boolean): Buffer | undefined {
   if (target.method === 'GET' && chance(0.9)) return undefined;
   const sample = (target.body ?? {}) as Record<string, unknown>;
   const names = Object.keys(sample);
-  const kind = pick([
-    'fields',
-    'fields',
-    'fields',
-    'fields',
-    'missing',
-    'broken',
-    'deep',
-    'bytes',
-    'large',
-    'other',
-  ] as const);
-  switch (kind) {
-    case 'fields': {
-      const changed: Record<string, unknown> = { ...sample, [`more${canary}`]: pick(values) };
-      do changed[names.length > 0 ? pick(names) : 'name'] = pick(values);
-      while (chance(0.4));
-      return Buffer.from(JSON.stringify(changed));
-    }
+  if (chance(0.4)) {
+    const changed: Record<string, unknown> = { ...sample, [`more${canary}`]: pick(values) };
+    do changed[names.length > 0 ? pick(names) : 'name'] = pick(values);
+    while (chance(0.4));
+    return Buffer.from(JSON.stringify(changed));
+  }
+  switch (pick(['missing', 'broken', 'deep', 'bytes', 'large', 'other'] as const)) {
     case 'missing':
       return Buffer.from(
         JSON.stringify(Object.fromEntries(Object.entries(sample).filter(() => chance(0.5)))),
@@ -409,7 +273,7 @@ function bodyOf(target: Target, pick: Pick, chance: (share: number) => boolean):
 }
 
 /** The announced length of the body, and the part of it that is sent. */
-function framingOf(body: Buffer | undefined, pick: Pick, chance: (share: number) => boolean) {
+function framingOf(body: Buffer | undefined, pick: Choose, chance: (share: number) => boolean) {
   const none = Buffer.alloc(0);
   if (body === undefined)
     return { framing: [], sent: none, then: chance(0.02) ? ('destroy' as const) : ('wait' as const) };

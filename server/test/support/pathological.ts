@@ -1,6 +1,7 @@
 /** Requests that are made to take long: each parameter, field and header of each endpoint with each hostile value. */
-import { api, consoleApi, endpointsOf, sandbox } from 'crypto-checkout/contract';
 import { Agent, request } from 'node:http';
+import { api, consoleApi, sandbox } from 'crypto-checkout/contract';
+import { encodePath, fillPath, mainRoutesOf } from './routes.js';
 
 export interface PathologicalRequest {
   /** The oddity of the request: `POST /v1/transfers, field amount: zeros`. */
@@ -13,7 +14,7 @@ export interface PathologicalRequest {
 }
 
 /** Values of a running server that the requests need. */
-export interface Known {
+interface Known {
   readonly secretKey: string;
   /** The cookie of an owner's session. */
   readonly cookie: string;
@@ -71,16 +72,10 @@ const headers: Readonly<Record<string, string>> = {
   Origin: `https://${'a.'.repeat(longHead / 2)}`,
 };
 
-/** Endpoints whose sample would move the clock, or send events to another host. */
-const samples: Readonly<Record<string, unknown>> = {
-  '/sandbox/clock': { advanceSeconds: 0 },
-  '/console/api/webhook': { url: '' },
-};
-
-const endpoints = endpointsOf({ ...api, ...consoleApi, sandbox })
-  .map(({ endpoint }) => endpoint)
-  // After a sign-out, the session cannot be used.
-  .filter(({ path }) => !path.endsWith('/sign-out'));
+// After a sign-out, the session cannot be used.
+const routes = mainRoutesOf({ ...api, ...consoleApi, sandbox }).filter(
+  ({ path }) => !path.endsWith('/sign-out'),
+);
 
 function withField(sample: unknown, field: string, value: string): Buffer {
   const rest = Object.entries(sample ?? {}).filter(([name]) => name !== field);
@@ -91,24 +86,18 @@ function withField(sample: unknown, field: string, value: string): Buffer {
 
 /** Every request of the fuzz, in the order of the contract. */
 export function* pathologicalRequests({ secretKey, cookie, ids }: Known): Iterable<PathologicalRequest> {
-  for (const endpoint of endpoints) {
-    const { method, path, query, params } = endpoint;
-    const sample = path in samples ? samples[path] : endpoint.sample.body;
+  for (const { endpoint, method, path, title, placeholders, parameters, fields, body: sample } of routes) {
     const hasBody = method === 'POST' || method === 'PATCH';
     const isForPeople = endpoint.key === 'session' || path.startsWith('/console/');
     const usual: Record<string, string> = isForPeople
       ? { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin', 'X-Checkout-Mode': 'test' }
       : { Authorization: `Bearer ${secretKey}` };
     const filled = (odd: Readonly<Record<string, string>> = {}) =>
-      path.replace(
-        /\{\*?(\w+)\}/g,
-        (_, name: string) =>
-          odd[name] ?? ids[name] ?? encodeURIComponent(endpoint.sample.params?.[name] ?? name),
-      );
+      fillPath(path, (name) => odd[name] ?? encodePath(ids[name] ?? endpoint.sample.params?.[name] ?? name));
     const requestOf = (odd: string, change: Partial<PathologicalRequest> = {}): PathologicalRequest => {
       const body = change.body ?? (hasBody ? Buffer.from(JSON.stringify(sample ?? {})) : undefined);
       return {
-        name: `${method} ${path}, ${odd}`,
+        name: `${title}, ${odd}`,
         ...{ method, path: filled(), ...change, body },
         headers: {
           ...usual,
@@ -117,7 +106,6 @@ export function* pathologicalRequests({ secretKey, cookie, ids }: Known): Iterab
         },
       };
     };
-    const fields = Object.keys(endpoint.body?.def.shape ?? {});
     for (const field of hasBody ? [...fields, 'unknown'] : [])
       for (const [odd, value] of Object.entries(values))
         yield requestOf(`field ${field}: ${odd}`, { body: withField(sample, field, value) });
@@ -128,12 +116,12 @@ export function* pathologicalRequests({ secretKey, cookie, ids }: Known): Iterab
       yield requestOf('open brackets', { body: Buffer.from('['.repeat(long)) });
       yield requestOf('an open text', { body: Buffer.from(`{"a":"${'\\\\'.repeat(long / 2)}`) });
     }
-    for (const parameter of Object.keys(query?.def.shape ?? {}))
+    for (const parameter of parameters)
       for (const [odd, value] of Object.entries(shortTexts))
         yield requestOf(`?${parameter}: ${odd}`, { path: `${filled()}?${parameter}=${value}` });
     yield requestOf('many query parameters', { path: `${filled()}?${'a=&'.repeat(longHead / 3)}` });
     yield requestOf('brackets in the query', { path: `${filled()}?a${'[a]'.repeat(longHead / 3)}=1` });
-    for (const name of Object.keys(params?.def.shape ?? {}))
+    for (const name of placeholders)
       for (const [odd, value] of Object.entries(shortTexts))
         yield requestOf(`{${name}}: ${odd}`, { path: filled({ [name]: value }) });
     for (const [name, value] of Object.entries(headers))
@@ -159,27 +147,21 @@ export function statusOf(
   });
 }
 
-export interface Cost {
-  readonly status: number;
+export interface Cost<Reply> {
+  readonly reply: Reply;
   /** Processor time of the process with everything that runs in it meanwhile: the least of three tries if it is much. */
   readonly ms: number;
 }
 
 /** @param muchMs from when on it is tried again, as garbage and jobs may have been the cause */
-export async function costOf(
-  url: string,
-  given: Omit<PathologicalRequest, 'name'>,
-  muchMs: number,
-): Promise<Cost> {
+export async function costOf<Reply>(send: () => Promise<Reply>, muchMs: number): Promise<Cost<Reply>> {
   let least = Infinity;
-  let status = 0;
-  for (let tries = 0; tries < 3 && least > muchMs; tries += 1) {
+  for (let tries = 1; ; tries += 1) {
     const before = process.cpuUsage();
-    status = await statusOf(url, given);
+    const reply = await send();
     const { user, system } = process.cpuUsage(before);
     least = Math.min(least, (user + system) / 1000);
-    // That was no garbage.
-    if (least > 10 * muchMs) break;
+    // Ten times as much was no garbage.
+    if (tries === 3 || least <= muchMs || least > 10 * muchMs) return { reply, ms: least };
   }
-  return { status, ms: least };
 }

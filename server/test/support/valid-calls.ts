@@ -1,7 +1,8 @@
 /** A valid call of every endpoint, for tests that call them all. A new endpoint does not compile without one. */
 import type { MerchantCall } from 'crypto-checkout/client';
-import type { Api, Endpoint } from 'crypto-checkout/contract';
+import type { Api, Endpoint, NamedEndpoint } from 'crypto-checkout/contract';
 import type { Records } from './records.js';
+import { encodePath, fillPath } from './routes.js';
 
 /** A valid call of each endpoint. It creates the records that the call needs. */
 export const validCalls: {
@@ -210,17 +211,17 @@ type NamedCalls = Readonly<
 >;
 
 /** @throws if the endpoint has no valid call */
-export async function validCall(records: Records, resource: string, verb: string): Promise<Call> {
+export async function validCall(
+  records: Records,
+  { resource, verb }: Pick<NamedEndpoint, 'resource' | 'verb'>,
+): Promise<Call> {
   const call = (validCalls as unknown as NamedCalls)[resource]?.[verb];
   if (!call) throw new Error(`${resource}.${verb} has no valid call in valid-calls.ts`);
   return call(records);
 }
 
 export function pathOf({ path }: Endpoint, { params = {}, query = {} }: Call): string {
-  const filled = path.replace(/\{(\*?)(\w+)\}/g, (_, rest, name: string) => {
-    const value = params[name] ?? '';
-    return rest === '*' ? value : encodeURIComponent(value);
-  });
+  const filled = fillPath(path, (name) => encodePath(params[name] ?? ''));
   const search = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   );
