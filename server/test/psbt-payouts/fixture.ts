@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
+import { Transaction } from '@scure/btc-signer';
 import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import type { TransferRow } from '../../src/core/db/schema.js';
 import { findAnyTransfer } from '../../src/core/withdrawals/transfer-store.js';
@@ -42,6 +43,9 @@ export interface ShownPsbt {
   }[];
   readonly skipped: { readonly id: string; readonly reason: string }[];
 }
+
+/** @param psbt in base64 */
+export const opened = (psbt: string): Transaction => Transaction.fromPSBT(Buffer.from(psbt, 'base64'));
 
 export type PayoutShop = Awaited<ReturnType<typeof openPayoutShop>>;
 export type PayoutMerchant = Awaited<ReturnType<PayoutShop['merchant']>>;
@@ -125,6 +129,19 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
 
       /** Signs as a wallet does that has the account's private keys. */
       sign: (psbt: string, sighash?: number) => signWith(account, psbt, sighash),
+
+      /** Signs another transaction with the first coin of each PSBT, as somebody with the same wallet can. */
+      signOther(
+        psbts: readonly ShownPsbt[],
+        outputs: readonly Parameters<Transaction['addOutput']>[0][],
+      ): Transaction {
+        const other = new Transaction();
+        for (const { psbt } of psbts) other.addInput(opened(psbt).getInput(0));
+        for (const output of outputs) other.addOutput(output);
+        const signed = opened(signWith(account, Buffer.from(other.toPSBT(0)).toString('base64')));
+        signed.finalize();
+        return signed;
+      },
     };
   }
 

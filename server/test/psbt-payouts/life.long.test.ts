@@ -8,7 +8,14 @@ import { fromUnits } from 'crypto-checkout/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
-import { network, openPayoutShop, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
+import {
+  network,
+  opened,
+  openPayoutShop,
+  type PayoutMerchant,
+  type PayoutShop,
+  type ShownPsbt,
+} from './fixture.js';
 
 /** Of nobody: the node's own wallet would automatically broadcast again a transaction that pays it. */
 const elsewhereTo = { amount: '0.1', to: 'rltc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnmxrc5' };
@@ -85,21 +92,14 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   }
 
   /** Spends the first coin of a PSBT elsewhere, as somebody with the same wallet can. Returns the transaction. */
-  async function spendElsewhere(
+  function spendElsewhere(
     { merchant, exported }: Awaited<ReturnType<typeof prepare>>,
     fee = 100_000n,
-  ): Promise<string> {
-    const original = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));
-    const input = original.getInput(0);
-    const other = new Transaction();
-    other.addInput(input);
-    const script = original.getOutput(-1 + original.outputsLength).script ?? new Uint8Array();
-    other.addOutput({ script, amount: (input.witnessUtxo?.amount ?? 0n) - fee });
-    const signed = Transaction.fromPSBT(
-      Buffer.from(merchant.sign(Buffer.from(other.toPSBT(0)).toString('base64')), 'base64'),
-    );
-    signed.finalize();
-    return signed.hex;
+  ): string {
+    const original = opened(exported.psbt);
+    const { script = new Uint8Array() } = original.getOutput(-1 + original.outputsLength);
+    const amount = (original.getInput(0).witnessUtxo?.amount ?? 0n) - fee;
+    return merchant.signOther([exported], [{ script, amount }]).hex;
   }
 
   describe('reserves', () => {
@@ -165,7 +165,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       // The owner has moved the coins by hand.
       const exported = await merchant.export();
       await shop.discard(exported.id);
-      const waste = await spendElsewhere({ merchant, exported, rows: [], first: '' });
+      const waste = spendElsewhere({ merchant, exported, rows: [], first: '' });
       await node.rpc('sendrawtransaction', waste, 0);
       await node.mine(2);
       await shop.scan();
@@ -413,7 +413,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await database.write((transaction) =>
         app.endpoints.set(transaction, scope, 'http://127.0.0.1:9/webhooks'),
       );
-      const elsewhere = await spendElsewhere(prepared);
+      const elsewhere = spendElsewhere(prepared);
       await shop.import(merchant.sign(exported.psbt));
       await confirm();
       const ours = await rawOf(hashOf(exported, 1));
@@ -447,7 +447,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     it('A PSBT that is contested by another that waits is followed until it is confirmed again, and then in order', async () => {
       const prepared = await prepare();
       const { merchant, exported } = prepared;
-      const elsewhere = await spendElsewhere(prepared, 5_000_000n);
+      const elsewhere = spendElsewhere(prepared, 5_000_000n);
       await shop.import(merchant.sign(exported.psbt));
       await confirm();
       const ours = await rawOf(hashOf(exported, 1));
@@ -493,7 +493,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     it('is reported, and its transfers can be paid with others', async () => {
       const prepared = await prepare(['0.5', '0.3']);
       const { merchant, exported, rows } = prepared;
-      const elsewhere = await spendElsewhere(prepared);
+      const elsewhere = spendElsewhere(prepared);
       await shop.import(merchant.sign(exported.psbt));
       const own = await node.rpc<string>('getnewaddress');
       await node.rpc('generateblock', own, [elsewhere]);
@@ -520,17 +520,11 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const prepared = await prepare(['0.5', '0.3'], ['0.1', '0.05']);
       const { merchant, exported, rows, first } = prepared;
       // The owner has paid the first transfer with another wallet program, which knew nothing of the PSBT.
-      const original = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));
-      const byHand = new Transaction();
+      const original = opened(exported.psbt);
       const { txid, index } = original.getInput(0);
       const spent = [Buffer.from(txid ?? []).toString('hex'), index] as const;
       const { value } = await node.rpc<{ value: number }>('gettxout', ...spent);
-      byHand.addInput(original.getInput(0));
-      byHand.addOutput(original.getOutput(0));
-      const signed = Transaction.fromPSBT(
-        Buffer.from(merchant.sign(Buffer.from(byHand.toPSBT(0)).toString('base64')), 'base64'),
-      );
-      signed.finalize();
+      const signed = merchant.signOther([exported], [original.getOutput(0)]);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [signed.hex]);
       const block = String(await node.rpc<number>('getblockcount'));
       await confirm();
@@ -554,19 +548,12 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     it('A transaction of the wallet itself, which raised the fee and paid the same, settles the transfers', async () => {
       const { merchant, exported, rows, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
-      const original = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));
-      const raised = new Transaction();
-      raised.addInput(original.getInput(0));
-      raised.addOutput(original.getOutput(0));
-      const change = original.getOutput(1);
-      raised.addOutput({
-        script: change.script ?? new Uint8Array(),
-        amount: (change.amount ?? 0n) - 50_000n,
-      });
-      const signed = Transaction.fromPSBT(
-        Buffer.from(merchant.sign(Buffer.from(raised.toPSBT(0)).toString('base64')), 'base64'),
+      const original = opened(exported.psbt);
+      const { script = new Uint8Array(), amount = 0n } = original.getOutput(1);
+      const signed = merchant.signOther(
+        [exported],
+        [original.getOutput(0), { script, amount: amount - 50_000n }],
       );
-      signed.finalize();
       const hash = await node.rpc<string>('sendrawtransaction', signed.hex, 0);
       await shop.follow();
       expect((await shop.show(exported.id)).problem).toMatch(
@@ -665,7 +652,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
             .executeTakeFirstOrThrow()
         ).confirmed_at !== null;
       await shop.discard(exported.id);
-      const elsewhere = await spendElsewhere(prepared);
+      const elsewhere = spendElsewhere(prepared);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [elsewhere]);
       expect(await merchant.export()).toMatchObject({
         psbt: null,

@@ -24,7 +24,7 @@ const psbt = {
   inputs: [
     { tx_hash: coin.txHash, output_index: coin.outputIndex, amount: 10000n, branch: 0, derivation_index: 3 },
   ],
-  transfers: [{ address: receiver, amount: 10000n, bears_fee: true }],
+  transfers: [{ id: 'a transfer', address: receiver, amount: 10000n, bears_fee: true }],
 } as unknown as StoredPsbt;
 
 const nodeOf = (amount: bigint) => {
@@ -43,13 +43,19 @@ const nodeOf = (amount: bigint) => {
     confirmations: () => Promise.resolve(6),
   } as unknown as UtxoNode;
 };
-const find = (node: UtxoNode) => findLocation(psbt, node, () => Promise.resolve(account), signal);
+const books = {
+  account: () => Promise.resolve(account),
+  claims: () => Promise.resolve([]),
+  isBooked: () => Promise.resolve(false),
+};
+const find = (node: UtxoNode) => findLocation(psbt, node, books, signal);
 
 it('A payout that empties a p2pkh wallet is known by its payment, although its transfer bears the fee', async () => {
   const place = { txHash: 'cd'.repeat(32), blockHash: 'ef'.repeat(32), height: 120, confirmations: 6 };
   expect(await find(nodeOf(9_700n))).toEqual({ kind: 'block', version, ...place });
 });
 
-it('a PSBT is not taken for one that pays another amount', async () => {
-  expect(await find(nodeOf(9_699n))).toMatchObject({ kind: 'conflict' });
+it('a PSBT is not taken for one that pays another amount, which may be its own with a higher fee', async () => {
+  expect(await find(nodeOf(9_699n))).toMatchObject({ kind: 'conflict', pays: new Set(['a transfer']) });
+  expect(await find(nodeOf(10_001n))).toMatchObject({ kind: 'conflict', pays: new Set() });
 });

@@ -12,7 +12,8 @@ import { networkOf, walletOf, type PsbtDeps, type PsbtNetwork } from './context.
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
-import { findLocation, type Location } from './location.js';
+import { findLocation, type Found, type Location } from './location.js';
+import { settleFirst, unsettledOf } from './paid-transfers.js';
 import type { PsbtTable, PsbtVersionRow } from './tables.js';
 
 /**
@@ -80,8 +81,12 @@ interface Look {
 export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Promise<Location> {
   const psbt = await store.requirePsbt(deps.database.reader, id);
   const to = networkOf(deps, psbt.mode, psbt.network);
-  const readAccount = async () => (await walletOf(deps, psbt)).account;
-  const found = await findLocation(psbt, to.node, readAccount, signal);
+  const books = {
+    account: async () => (await walletOf(deps, psbt)).account,
+    claims: (txHash: string) => store.claimsOn(deps.database.reader, psbt, txHash),
+    isBooked: (txHash: string) => store.isBooked(deps.database.reader, psbt, txHash),
+  };
+  const found = await findLocation(psbt, to.node, books, signal);
   await apply({ deps, psbt, to, signal }, found);
   return found;
 }
@@ -132,7 +137,7 @@ async function apply(at: Look, found: Location): Promise<void> {
     case 'replaced': {
       const { txHash, height } = found.spender;
       const transaction = await to.node.rawTransaction(txHash, height, signal);
-      return transitions.adoptReplacement(deps, id, found.changeAmount, { txHash, transaction });
+      return transitions.adoptReplacement(deps, id, found, { txHash, transaction });
     }
     case 'contested': {
       if (state === 'discarded' || state === 'conflicted') return;
@@ -185,8 +190,6 @@ export function isFinal(
   return confirmations >= network.confirmations;
 }
 
-type Found<Kind extends Location['kind']> = Extract<Location, { readonly kind: Kind }>;
-
 /** Notes that a version is on the network, if it was not imported, or given up. @param height of its block, if it is in one */
 async function adopt(
   at: Look,
@@ -231,6 +234,8 @@ async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> 
   await note(at, { from_height: Math.max(psbt.from_height, spender.height - rereadBlocks) });
   const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
   if (state === 'discarded') {
+    const unsettled = unsettledOf(psbt, found.pays);
+    if (unsettled.length > 0) return report(at, `It was discarded. ${settleFirst(spender, unsettled)}`);
     // It can never be confirmed.
     if (isFinal(found, to) && psbt.confirmed_at === null) await note(at, { confirmed_at: deps.clock.real() });
     return report(at, null);
@@ -238,7 +243,7 @@ async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> 
   if (!isFinal(found, to)) return report(at, problem);
   if (state === 'conflicted') return;
   deps.log.warn({ ...namesOf(at), problem }, 'A PSBT needs attention');
-  await transitions.conflict(deps, id, spender.txHash, problem);
+  await transitions.conflict(deps, id, found, problem);
 }
 
 function newestSigned({ versions }: StoredPsbt): PsbtVersionRow | undefined {

@@ -4,8 +4,9 @@ import type { SpendingAccount } from './account.js';
 import type { Outpoint, Spender, UtxoNode } from '../networks/bitcoin/utxo-node.js';
 import { changeScript } from './build.js';
 import { expectedOf } from './context.js';
-import { outpointOf } from './outpoints.js';
-import type { StoredPsbt } from './psbt-store.js';
+import { outpointOf, sumOf } from './outpoints.js';
+import { transfersPaid } from './paid-transfers.js';
+import type { Claim, StoredPsbt } from './psbt-store.js';
 import type { PsbtVersionRow } from './tables.js';
 
 export type Location =
@@ -21,20 +22,42 @@ export type Location =
       readonly height: number;
       readonly confirmations: number;
     }
-  /** The wallet itself has replaced it by one with another fee: the same but for a smaller or larger change. */
-  | { readonly kind: 'replaced'; readonly spender: Spender; readonly changeAmount: bigint }
+  /** The wallet itself has replaced it by one that pays the same transfers, with another fee. */
+  | {
+      readonly kind: 'replaced';
+      readonly spender: Spender;
+      readonly fee: bigint;
+      /** Of the change that the PSBT has; 0 if the wallet has chosen another form. */
+      readonly changeAmount: bigint;
+    }
   /** A transaction that waits in the mempool, and is none of ours, spends its coins. */
   | { readonly kind: 'contested' }
   /** A transaction in a block, which is none of ours, has spent its coins. */
-  | { readonly kind: 'conflict'; readonly spender: Spender; readonly confirmations: number }
+  | {
+      readonly kind: 'conflict';
+      readonly spender: Spender;
+      readonly confirmations: number;
+      /** Ids of the transfers that it pays nevertheless. */
+      readonly pays: ReadonlySet<string>;
+    }
   /** Its coins are gone, and no block from `from_height` on says where: their own transactions may have left the chain. */
   | { readonly kind: 'gone' };
 
-/** @param readAccount is called only if none of the versions is found by its hash */
+export type Found<Kind extends Location['kind']> = Extract<Location, { readonly kind: Kind }>;
+
+/** Facts from the books, read only if none of the versions is found by its hash. */
+interface Books {
+  account(): Promise<SpendingAccount>;
+  /** Other transfers that a transaction pays. */
+  claims(txHash: string): Promise<readonly Claim[]>;
+  /** True if the fee of a transaction is in the books already. */
+  isBooked(txHash: string): Promise<boolean>;
+}
+
 export async function findLocation(
   psbt: StoredPsbt,
   node: UtxoNode,
-  readAccount: () => Promise<SpendingAccount>,
+  books: Books,
   signal: AbortSignal,
 ): Promise<Location> {
   const known = await findInKnownBlock(psbt, node, signal);
@@ -42,7 +65,7 @@ export async function findLocation(
   const now = await node.unspent(psbt.inputs.map(outpointOf), true, signal);
   if (now.every((output) => output !== undefined)) return { kind: 'absent' };
   const place = await locateVersions(psbt, node, signal);
-  return place ?? findWhoSpent(psbt, node, await readAccount(), signal);
+  return place ?? findWhoSpent(psbt, node, books, signal);
 }
 
 async function findInKnownBlock(
@@ -77,7 +100,7 @@ async function locateVersions(
 async function findWhoSpent(
   psbt: StoredPsbt,
   node: UtxoNode,
-  account: SpendingAccount,
+  books: Books,
   signal: AbortSignal,
 ): Promise<Location> {
   const outpoints = psbt.inputs.map(outpointOf);
@@ -88,14 +111,40 @@ async function findWhoSpent(
   if (!spender) return { kind: 'gone' };
   const { txHash, blockHash, height } = spender;
   const confirmations = await node.confirmations(blockHash, signal);
+  const account = await books.account();
   const changeAmount = changeOf(spender, psbt, account);
   const version = psbt.versions.find(
     ({ tx_hash: hash, change_amount: change }) =>
       hash === txHash || (hash === null && changeAmount === change),
   );
   if (version) return { kind: 'block', version, txHash, blockHash, height, confirmations };
-  if (changeAmount !== undefined) return { kind: 'replaced', spender, changeAmount };
-  return { kind: 'conflict', spender, confirmations };
+  if (changeAmount !== undefined) {
+    return { kind: 'replaced', spender, fee: sumOf(psbt.inputs) - sumOf(spender.outputs), changeAmount };
+  }
+  const pays = transfersPaid(spender, psbt, account, await books.claims(txHash));
+  const paysAll = pays.size === psbt.transfers.length;
+  const fee = paysAll ? await feeOfReplacement(spender, psbt, node, signal) : undefined;
+  if (fee !== undefined && !(await books.isBooked(txHash))) {
+    return { kind: 'replaced', spender, fee, changeAmount: 0n };
+  }
+  return { kind: 'conflict', spender, confirmations, pays };
+}
+
+/** The fee of a transaction that pays all transfers with other inputs or another change; undefined if it must be booked by hand. */
+async function feeOfReplacement(
+  { txHash, height, inputs, outputs }: Spender,
+  psbt: StoredPsbt,
+  node: UtxoNode,
+  signal: AbortSignal,
+): Promise<bigint | undefined> {
+  const isSpent = ({ txHash: hash, outputIndex }: Outpoint) =>
+    inputs.some((input) => input.txHash === hash && input.outputIndex === outputIndex);
+  if (psbt.transfers.some((transfer) => transfer.bears_fee)) return undefined;
+  if (outputs.some(({ amount }) => amount < 0n)) return undefined;
+  if (!psbt.inputs.map(outpointOf).every(isSpent)) return undefined;
+  return inputs.length === psbt.inputs.length
+    ? sumOf(psbt.inputs) - sumOf(outputs)
+    : node.fee(txHash, height, signal);
 }
 
 /** The change of a transaction that spends the same coins and pays the same transfers; undefined if it does not. */

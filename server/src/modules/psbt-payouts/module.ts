@@ -21,6 +21,7 @@ export const psbtPayouts = defineModule({
       consoleHandlers: createPsbtHandlers(rules, core.currencies),
       answers: {
         beforeSettle: rules.ensureFree,
+        beforeFail: rules.ensureUnpaid,
         untouchedCoins: rules.untouchedCoins,
         sumUnspent: () => rules.sumUnspent,
         async chainStatus() {

@@ -6,6 +6,7 @@ import { knownAmong } from './coin-store.js';
 import { usableCoins } from './coins.js';
 import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 import { isFinal, look } from './follow.js';
+import { settleFirst, unsettledOf } from './paid-transfers.js';
 import * as store from './psbt-store.js';
 import type { PayableTransfer, StoredPsbt } from './psbt-store.js';
 import { dustLimit } from './sizes.js';
@@ -84,12 +85,13 @@ export async function forcedCoins(
   for (const id of ids) {
     const found = await look(deps, id, signal);
     const psbt = await store.requirePsbt(deps.database.reader, id);
-    if (psbt.state === 'discarded' && found.kind === 'conflict' && isFinal(found, from.wallet)) continue;
-    const reason =
-      whyUnsafe(psbt, found.kind === 'absent', from.sourceId) ??
-      (await forceCoin(deps, psbt, from, forced, signal));
+    const isOver = psbt.state === 'discarded' && found.kind === 'conflict' && isFinal(found, from.wallet);
+    const paid = new Set(isOver ? unsettledOf(psbt, found.pays) : psbt.transfers.map((one) => one.id));
+    const reason = isOver
+      ? `It was in the discarded PSBT ${id}. ${settleFirst(found.spender, [...paid])}`
+      : (whyUnsafe(psbt, found.kind === 'absent', from.sourceId) ??
+        (await forceCoin(deps, psbt, from, forced, signal)));
     if (reason === undefined) continue;
-    const paid = new Set(psbt.transfers.map((transfer) => transfer.id));
     unsafe.push(...payable.filter((row) => paid.has(row.id)).map((row) => ({ id: row.id, reason })));
     payable = payable.filter((row) => !paid.has(row.id));
   }

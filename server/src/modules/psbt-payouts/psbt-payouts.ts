@@ -16,6 +16,8 @@ import type { PsbtDeps } from './context.js';
 import { exportWaiting, type ExportRequest } from './export.js';
 import { createFollow, followed, look } from './follow.js';
 import { importSigned } from './import.js';
+import type { Location } from './location.js';
+import { settleFirst, unsettledOf } from './paid-transfers.js';
 import * as store from './psbt-store.js';
 import type { FollowedPsbt, Holder, StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
@@ -53,15 +55,11 @@ export function createPsbtPayouts(deps: PsbtDeps) {
   ): Promise<StoredPsbt> {
     let psbt = await retrieve(id, within);
     if (psbt.state === 'discarded') return psbt;
-    if (psbt.state === 'open') {
-      // The operator's wallet may have broadcast it on its own.
+    if (psbt.state === 'open' || psbt.state === 'conflicted') {
+      // The operator's wallet may have broadcast it on its own, or in a form of its own.
       const found = await look(deps, id, signal);
       psbt = await retrieve(id);
-      if (psbt.state === 'open' && found.kind !== 'absent') {
-        throw invalidState(
-          'Its coins are being spent, so it may have been broadcast. Import what the wallet signed, or wait until the spending transaction is confirmed',
-        );
-      }
+      ensureUnspent(psbt, found);
     }
     if (psbt.state === 'sent') {
       throw invalidState(
@@ -135,6 +133,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     /** The coins that the merchant was paid and that are in no PSBT, whatever its state; as `hash:index`, in parts. */
     untouchedCoins,
     ensureFree,
+    ensureUnpaid,
     figures: () => [
       ...exportFigures(() => store.sumExported(database.reader), deps.clock.real),
       byNetwork({
@@ -158,6 +157,30 @@ function countByNetwork(psbts: readonly FollowedPsbt[]) {
     counts.set(name, [first, count + 1]);
   }
   return [...counts.values()];
+}
+
+/** Before a PSBT is discarded: refuses while a transaction of the wallet may pay its transfers. Problem: `invalid_state`. */
+function ensureUnspent(psbt: StoredPsbt, found: Location): void {
+  const isFree = psbt.state === 'conflicted' ? found.kind !== 'contested' : found.kind === 'absent';
+  if ((psbt.state === 'open' || psbt.state === 'conflicted') && !isFree) {
+    throw invalidState(
+      'Its coins are being spent, so it may have been broadcast. Import what the wallet signed, or wait until the spending transaction is confirmed',
+    );
+  }
+  const unsettled = found.kind === 'conflict' ? unsettledOf(psbt, found.pays) : [];
+  if (found.kind !== 'conflict' || unsettled.length === 0) return;
+  throw invalidState(`${settleFirst(found.spender, unsettled)}, and discard the PSBT then`);
+}
+
+/** For the rules of transfers: refuses to give back what a transaction of the wallet may have paid. Problem: `invalid_state`. */
+async function ensureUnpaid(reader: Reader, { id }: TransferRow): Promise<void> {
+  const psbt = await store.doubtfulOf(reader, id);
+  if (!psbt) return;
+  throw invalidState(
+    psbt.state === 'conflicted'
+      ? `The transfer is in the PSBT ${psbt.id}, whose coins another transaction has spent. If that has paid it, use transfers settle; if not, run transfers psbt discard ${psbt.id} first`
+      : `The transfer is in the PSBT ${psbt.id}. ${psbt.problem ?? ''}`,
+  );
 }
 
 /** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */

@@ -188,6 +188,50 @@ export async function transfersPaidBy(reader: Reader, txHash: string): Promise<R
   return new Set(rows.map((row) => row.transfer_id));
 }
 
+/** A transfer outside of a PSBT that the same transaction pays. */
+export type Claim = Pick<TransferRow, 'address' | 'amount'>;
+
+/** Those to the same addresses. */
+export async function claimsOn(
+  reader: Reader,
+  { mode, network, transfers }: StoredPsbt,
+  txHash: string,
+): Promise<Claim[]> {
+  const addresses = [...new Set(transfers.map(({ address }) => address))];
+  const rows = await inChunks(addresses, (chunk) =>
+    reader
+      .selectFrom('transfers')
+      .selectAll()
+      .where('address', 'in', chunk)
+      .where((e) => e.and({ network, mode }))
+      .where('tx_hash', 'in', asTyped(txHash))
+      .where('status', 'in', ['processing', 'success'])
+      .execute(),
+  );
+  const own = new Set(transfers.map(({ id }) => id));
+  return rows.map(transferRows.decode).filter(({ id }) => !own.has(id));
+}
+
+/** True if a transaction is a PSBT's, or has settled anything: its fee is in the books then. Reads all transfers. */
+export async function isBooked(
+  reader: Reader,
+  { mode, network }: StoredPsbt,
+  txHash: string,
+): Promise<boolean> {
+  if ((await transfersPaidBy(reader, txHash)).size > 0) return true;
+  const settled = await reader
+    .selectFrom('transfers')
+    .select('id')
+    .where((e) => e.and({ mode, network, status: 'success' }))
+    .where('tx_hash', 'in', asTyped(txHash))
+    .limit(1)
+    .executeTakeFirst();
+  return settled !== undefined;
+}
+
+/** The forms of a hash that somebody may have typed. */
+const asTyped = (txHash: string) => [txHash, `0x${txHash}`];
+
 /** The transactions that spend a coin of this PSBT: its own and those of its rivals, of which a chain can have only one. */
 export async function exclusiveHashes(
   reader: Reader,
@@ -284,6 +328,27 @@ export function holderOf(
     .innerJoin('psbts', 'psbts.id', 'psbt_transfers.psbt_id')
     .select(['psbts.id', 'psbts.state'])
     .where((e) => e.and({ transfer_id: transferId, is_held: 1 }))
+    .executeTakeFirst();
+}
+
+/**
+ * A PSBT with the transfer whose coins another transaction has spent, while it is not clear that this one has paid nothing.
+ */
+export function doubtfulOf(
+  reader: Reader,
+  transferId: string,
+): Promise<Pick<PsbtTable, 'id' | 'state' | 'problem'> | undefined> {
+  return reader
+    .selectFrom('psbt_transfers')
+    .innerJoin('psbts', 'psbts.id', 'psbt_transfers.psbt_id')
+    .select(['psbts.id', 'psbts.state', 'psbts.problem'])
+    .where('transfer_id', '=', transferId)
+    .where((e) =>
+      e.or([
+        e.and([e('state', '=', 'conflicted'), e('is_held', '=', 1)]),
+        e.and([e('state', '=', 'discarded'), e('problem', 'is not', null)]),
+      ]),
+    )
     .executeTakeFirst();
 }
 

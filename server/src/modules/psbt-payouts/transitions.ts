@@ -12,6 +12,7 @@ import type { AccountName } from '../../core/ledger/ledger.js';
 import type { Sent } from '../../core/withdrawals/settlement.js';
 import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
 import { paidAmounts, type PsbtDeps } from './context.js';
+import type { Found } from './location.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import type { PsbtTable, PsbtVersionRow } from './tables.js';
@@ -97,8 +98,13 @@ export function adopt(deps: PsbtDeps, id: string, number: number, signed: Signed
   });
 }
 
-/** The wallet has replaced the transaction by one with another change, which is in a block. */
-export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigint, signed: Signed) {
+/** The wallet has replaced the transaction by one of its own, which is in a block and pays the same transfers. */
+export function adoptReplacement(
+  deps: PsbtDeps,
+  id: string,
+  { fee, changeAmount }: Pick<Found<'replaced'>, 'fee' | 'changeAmount'>,
+  signed: Signed,
+) {
   return deps.database.write(async (transaction) => {
     const psbt = await store.lockPsbt(transaction, id);
     if (psbt.versions.some(({ tx_hash: hash }) => hash === signed.txHash)) return;
@@ -110,8 +116,7 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
       number: last.number + 1,
       // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
       psbt: '',
-      // It pays the same transfers: what the change has not, the fee has.
-      fee: last.fee + last.change_amount - changeAmount,
+      fee,
       virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
       change_amount: changeAmount,
       signed_transaction: raw ?? null,
@@ -222,19 +227,25 @@ async function settleTransfer(
 }
 
 /**
- * Its coins went elsewhere for good. The transfers that it had settled were not paid, and are given back, unless the transaction that spent them is
- * another PSBT's and pays it too: that one is about to settle it.
+ * Its coins went elsewhere for good. Transfers that it had settled are given back, unless the transaction that spent them
+ * pays them too, as another PSBT's that is about to settle it, or in a form of the wallet's own.
  */
-export function conflict(deps: PsbtDeps, id: string, spenderHash: string, problem: string) {
+export function conflict(
+  deps: PsbtDeps,
+  id: string,
+  { spender, pays }: Pick<Found<'conflict'>, 'spender' | 'pays'>,
+  problem: string,
+) {
   return deps.database.write(async (transaction) => {
     const psbt = await store.lockPsbt(transaction, id);
     if (psbt.state === 'conflicted' || psbt.state === 'discarded') return;
     if (psbt.state === 'settled') {
       const rows = await lockWithBooks(deps, transaction, psbt);
       const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
-      const isPaid = await store.transfersPaidBy(transaction, spenderHash);
+      const isPaid = await store.transfersPaidBy(transaction, spender.txHash);
       for (const row of rows) {
-        if (row.status !== 'success' || row.tx_hash !== settledHash || isPaid.has(row.id)) continue;
+        if (row.status !== 'success' || row.tx_hash !== settledHash) continue;
+        if (isPaid.has(row.id) || pays.has(row.id)) continue;
         await deps.settlement.lose(
           transaction,
           row,

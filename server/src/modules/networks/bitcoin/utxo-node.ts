@@ -65,6 +65,10 @@ export function createUtxoNode({ run }: Pick<BitcoinNodes, 'run'>) {
     findSpender: (outpoint: Outpoint, from: number, signal: AbortSignal) =>
       run((node) => findSpender(node, outpoint, from), signal),
 
+    /** See `readTransactionFee`. */
+    fee: (txHash: string, height: number, signal: AbortSignal) =>
+      readTransactionFee({ run }, txHash, height, signal),
+
     /** @returns why the node refuses the transaction; undefined if it took it, or has it already */
     send: (transaction: string, signal: AbortSignal) => run((node) => node.send(transaction), signal),
   };
