@@ -50,11 +50,15 @@ export const opened = (psbt: string): Transaction => Transaction.fromPSBT(Buffer
 export type PayoutShop = Awaited<ReturnType<typeof openPayoutShop>>;
 export type PayoutMerchant = Awaited<ReturnType<PayoutShop['merchant']>>;
 
-/** @param nodeUrl of a proxy in front of the node, if there is one */
-export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nodeUrl = node.url) {
+/** @param settings of the network; by default, the node itself is its only one */
+export async function openPayoutShop(
+  engine: TestEngine,
+  node: LitecoinNode,
+  settings: { readonly nodes: readonly string[]; readonly crossCheckAbove?: string } = { nodes: [node.url] },
+) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const file = join(directory, 'networks.json');
-  await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [nodeUrl] } } }));
+  await writeFile(file, JSON.stringify({ networks: { [network]: settings } }));
   const server = await startServer({ engine, env: { NETWORKS_FILE: file } });
   await server.app.scanner.scanNow({ mode: 'test', network });
 

@@ -28,7 +28,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
   beforeAll(async () => {
     node = await startLitecoin();
     proxy = await startNodeProxy(node.url);
-    shop = await openPayoutShop(engine, node, proxy.url);
+    shop = await openPayoutShop(engine, node, { nodes: [proxy.url] });
   });
   afterAll(async () => {
     await shop.close();

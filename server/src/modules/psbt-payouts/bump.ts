@@ -22,7 +22,7 @@ export async function bump(
 ): Promise<StoredPsbt> {
   const { database, auditLog } = deps;
   parseFeeRate(feeRate);
-  const found = await look(deps, id, signal);
+  const { found } = await look(deps, id, signal);
   const psbt = await store.requirePsbt(database.reader, id);
   if (psbt.state !== 'open' && psbt.state !== 'sent') {
     throw invalidState(`The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`);

@@ -14,6 +14,7 @@ import {
   type PayoutTransaction,
 } from './build.js';
 import type { ConnectedNetwork } from '../../core/chains/connected.js';
+import type { Network } from '../../core/chains/networks.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import type { Ledger } from '../../core/ledger/ledger.js';
 import type { AuditLog } from '../../core/merchants/audit-log.js';
@@ -39,6 +40,11 @@ export interface PsbtDeps extends RoomDeps {
   readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
   readonly hooks: Pick<Hooks, 'beforePayout' | 'beforeTransfers' | 'ensurePayable'>;
   readonly whyHeld: WhyHeld;
+  /** True if sums are together worth so much that two nodes must agree. */
+  readonly isCrossChecked: (
+    network: Pick<Network, 'crossCheckAbove'>,
+    stake: readonly { readonly units: bigint; readonly currency: string }[],
+  ) => boolean;
   readonly log: Logger;
 }
 

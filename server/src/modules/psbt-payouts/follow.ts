@@ -5,6 +5,7 @@
  * A signed transaction is stored before it is broadcast. Whatever is killed between the two, the next run finds the coins
  * unspent and broadcasts it again, which a network accepts only once.
  */
+import { hasOutputs } from '../networks/bitcoin/utxo-node.js';
 import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
 import { createFailures } from '../../core/shared/failures.js';
 import type { Mode } from '../../core/shared/scope.js';
@@ -13,7 +14,8 @@ import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { findLocation, type Found, type Location } from './location.js';
-import { settleFirst, unsettledOf } from './paid-transfers.js';
+import { nameOf, outpointOf } from './outpoints.js';
+import { settleFirst, transfersPaid, unsettledOf } from './paid-transfers.js';
 import type { PsbtTable, PsbtVersionRow } from './tables.js';
 
 /**
@@ -50,7 +52,7 @@ export function createFollow(deps: PsbtDeps) {
           const height = heights.get(name) ?? (await nodeOf(deps, mode, network)?.height(signal));
           heights.set(name, height);
           if (height === undefined || readUpTo.get(id) === height) return;
-          const found = await look(deps, id, signal);
+          const { found } = await look(deps, id, signal);
           // Both took whole blocks to find out, and last until the next block at least. And the coins of a discarded
           // PSBT may remain unspent for ever: they are asked for once a block.
           const isAtRest = state === 'discarded' && found.kind === 'absent';
@@ -69,16 +71,27 @@ export function createFollow(deps: PsbtDeps) {
   };
 }
 
+/**
+ * The depth of the transaction that decides about a PSBT. Final: no reorganisation is expected to undo it. Doubted: one node says so,
+ * and a second one must confirm it and does not.
+ */
+type Depth = 'shallow' | 'doubted' | 'final';
+
 /** One look at a PSBT. */
 interface Look {
   readonly deps: PsbtDeps;
   readonly psbt: StoredPsbt;
   readonly to: PsbtNetwork;
+  readonly depth: Depth;
   readonly signal: AbortSignal;
 }
 
 /** Looks at one PSBT on the network, and changes what follows. Problem: `invalid_state` if the network is not configured any more. */
-export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Promise<Location> {
+export async function look(
+  deps: PsbtDeps,
+  id: string,
+  signal: AbortSignal,
+): Promise<{ readonly found: Location; readonly depth: Depth }> {
   const psbt = await store.requirePsbt(deps.database.reader, id);
   const to = networkOf(deps, psbt.mode, psbt.network);
   const books = {
@@ -87,8 +100,47 @@ export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Pro
     isBooked: (txHash: string) => store.isBooked(deps.database.reader, psbt, txHash),
   };
   const found = await findLocation(psbt, to.node, books, signal);
-  await apply({ deps, psbt, to, signal }, found);
-  return found;
+  const depth = await depthOf({ deps, psbt, to, signal }, found);
+  await apply({ deps, psbt, to, depth, signal }, found);
+  return { found, depth };
+}
+
+async function depthOf(at: Omit<Look, 'depth'>, found: Location): Promise<Depth> {
+  const { deps, psbt, to } = at;
+  if (found.kind !== 'block' && found.kind !== 'conflict') return 'shallow';
+  if (found.confirmations < to.network.confirmations) return 'shallow';
+  if (!to.node.hasSecond) return 'final';
+  if (found.kind === 'block') {
+    if (isSettledBy(psbt, found)) return 'final';
+    const stake = psbt.transfers.map(({ amount }) => ({ units: amount, currency: psbt.currency }));
+    if (!deps.isCrossChecked(to.network, stake)) return 'final';
+  }
+  return (await isAgreed(at, found)) ? 'final' : 'doubted';
+}
+
+const isSettledBy = (
+  { state, settled_version: settled, confirmed_at: at }: StoredPsbt,
+  { version }: Found<'block'>,
+): boolean => state === 'settled' && settled === version.number && at !== null;
+
+/** True if two providers show the same: a version that pays all of its transfers, or the transaction that spent its coins. */
+async function isAgreed(
+  { deps, psbt, to, signal }: Omit<Look, 'depth'>,
+  found: Found<'block' | 'conflict'>,
+): Promise<boolean> {
+  const place = found.kind === 'block' ? found : found.spender;
+  const coins = psbt.inputs.map(outpointOf);
+  const spent =
+    found.kind === 'block'
+      ? coins[0]
+      : coins.find((coin) => found.spender.inputs.some((input) => nameOf(input) === nameOf(coin)));
+  if (!spent) return false;
+  const { confirmations } = to.network;
+  const outputs = await to.node.agreedOutputs(place, spent, confirmations, signal);
+  if (outputs === undefined) return false;
+  if (found.kind === 'conflict') return hasOutputs(outputs, found.spender.outputs);
+  const { account } = await walletOf(deps, psbt);
+  return transfersPaid({ outputs }, psbt, account, []).size === psbt.transfers.length;
 }
 
 /** Undefined if the network is not configured any more. */
@@ -121,8 +173,7 @@ async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined
 async function apply(at: Look, found: Location): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
-  const isAtEnd = (found.kind === 'block' || found.kind === 'conflict') && isFinal(found, to);
-  if (psbt.confirmed_at !== null && !isAtEnd) await transitions.unconfirm(deps, id);
+  if (psbt.confirmed_at !== null && at.depth === 'shallow') await transitions.unconfirm(deps, id);
   switch (found.kind) {
     case 'absent': {
       if (state !== 'sent' && state !== 'settled') return report(at, null);
@@ -182,14 +233,6 @@ async function applyWaiting(at: Look, found: Found<'waiting'>): Promise<void> {
   );
 }
 
-/** Deep enough in the chain that no reorganisation is expected to undo it. */
-export function isFinal(
-  { confirmations }: Pick<Found<'block' | 'conflict'>, 'confirmations'>,
-  { network }: PsbtNetwork,
-): boolean {
-  return confirmations >= network.confirmations;
-}
-
 /** Notes that a version is on the network, if it was not imported, or given up. @param height of its block, if it is in one */
 async function adopt(
   at: Look,
@@ -211,37 +254,39 @@ async function adopt(
 
 /** One of its versions is in a block. */
 async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
-  const { deps, psbt, to } = at;
+  const { deps, psbt, depth } = at;
   const { version, txHash, blockHash, height } = found;
   await adopt(at, found, height);
-  if (version.block_hash !== blockHash) {
-    const place = { block_hash: blockHash, block_height: height };
+  // A block that one node made up would hide the real one.
+  const isKept = depth !== 'doubted';
+  const place = { block_hash: isKept ? blockHash : null, block_height: isKept ? height : null };
+  if (version.block_hash !== place.block_hash) {
     await deps.database.write((transaction) => store.updateVersion(transaction, version, place));
   }
-  if (!isFinal(found, to)) return;
-  const { id, state, settled_version: settled } = psbt;
-  if (state === 'settled' && settled === version.number && psbt.confirmed_at !== null) return;
-  const problem = await transitions.settle(deps, id, version.number);
+  if (depth === 'shallow') return;
+  if (depth === 'doubted') return report(at, doubt(found));
+  if (isSettledBy(psbt, found)) return report(at, null);
+  const problem = await transitions.settle(deps, psbt.id, version.number);
   deps.log.info({ ...namesOf(at), txHash }, 'A PSBT is settled');
-  if (problem !== undefined) deps.log.warn({ psbt: id, problem }, 'A PSBT needs attention');
+  if (problem !== undefined) deps.log.warn({ psbt: psbt.id, problem }, 'A PSBT needs attention');
 }
 
 /** A transaction in a block, which is none of ours, has spent its coins. */
 async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> {
   const { spender } = found;
-  const { deps, psbt, to } = at;
+  const { deps, psbt, depth } = at;
   const { id, state } = psbt;
+  if (depth === 'doubted') return report(at, doubt(spender));
   await note(at, { from_height: Math.max(psbt.from_height, spender.height - rereadBlocks) });
   const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
   if (state === 'discarded') {
     const unsettled = unsettledOf(psbt, found.pays);
     if (unsettled.length > 0) return report(at, `It was discarded. ${settleFirst(spender, unsettled)}`);
     // It can never be confirmed.
-    if (isFinal(found, to) && psbt.confirmed_at === null) await note(at, { confirmed_at: deps.clock.real() });
+    if (depth === 'final' && psbt.confirmed_at === null) await note(at, { confirmed_at: deps.clock.real() });
     return report(at, null);
   }
-  if (!isFinal(found, to)) return report(at, problem);
-  if (state === 'conflicted') return;
+  if (depth === 'shallow' || state === 'conflicted') return report(at, problem);
   deps.log.warn({ ...namesOf(at), problem }, 'A PSBT needs attention');
   await transitions.conflict(deps, id, found, problem);
 }
@@ -249,6 +294,9 @@ async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> 
 function newestSigned({ versions }: StoredPsbt): PsbtVersionRow | undefined {
   return [...versions].reverse().find(({ signed_transaction: raw }) => raw !== null);
 }
+
+const doubt = ({ txHash, height }: { readonly txHash: string; readonly height: number }): string =>
+  `One node shows the transaction ${txHash}, which spends its coins, in block ${height}. The PSBT waits until a node of a second provider shows the same, and none differs: see chains status`;
 
 function lost({ settled_version: number }: StoredPsbt): string {
   return `The chain has dropped its transaction (version ${number ?? 1}) after it was settled. It was sent again, and is not confirmed yet`;

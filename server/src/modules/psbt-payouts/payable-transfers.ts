@@ -5,7 +5,7 @@ import { amountIn, outputTo, type PsbtDeps, type Wallet } from './context.js';
 import { knownAmong } from './coin-store.js';
 import { usableCoins } from './coins.js';
 import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
-import { isFinal, look } from './follow.js';
+import { look } from './follow.js';
 import { settleFirst, unsettledOf } from './paid-transfers.js';
 import * as store from './psbt-store.js';
 import type { PayableTransfer, StoredPsbt } from './psbt-store.js';
@@ -83,9 +83,9 @@ export async function forcedCoins(
     picked.map(({ id }) => id),
   );
   for (const id of ids) {
-    const found = await look(deps, id, signal);
+    const { found, depth } = await look(deps, id, signal);
     const psbt = await store.requirePsbt(deps.database.reader, id);
-    const isOver = psbt.state === 'discarded' && found.kind === 'conflict' && isFinal(found, from.wallet);
+    const isOver = psbt.state === 'discarded' && found.kind === 'conflict' && depth === 'final';
     const paid = new Set(isOver ? unsettledOf(psbt, found.pays) : psbt.transfers.map((one) => one.id));
     const reason = isOver
       ? `It was in the discarded PSBT ${id}. ${settleFirst(found.spender, [...paid])}`

@@ -16,7 +16,6 @@ import type { PsbtDeps } from './context.js';
 import { exportWaiting, type ExportRequest } from './export.js';
 import { createFollow, followed, look } from './follow.js';
 import { importSigned } from './import.js';
-import type { Location } from './location.js';
 import { settleFirst, unsettledOf } from './paid-transfers.js';
 import * as store from './psbt-store.js';
 import type { FollowedPsbt, Holder, StoredPsbt } from './psbt-store.js';
@@ -57,9 +56,9 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     if (psbt.state === 'discarded') return psbt;
     if (psbt.state === 'open' || psbt.state === 'conflicted') {
       // The operator's wallet may have broadcast it on its own, or in a form of its own.
-      const found = await look(deps, id, signal);
+      const looked = await look(deps, id, signal);
       psbt = await retrieve(id);
-      ensureUnspent(psbt, found);
+      ensureUnspent(psbt, looked);
     }
     if (psbt.state === 'sent') {
       throw invalidState(
@@ -160,8 +159,9 @@ function countByNetwork(psbts: readonly FollowedPsbt[]) {
 }
 
 /** Before a PSBT is discarded: refuses while a transaction of the wallet may pay its transfers. Problem: `invalid_state`. */
-function ensureUnspent(psbt: StoredPsbt, found: Location): void {
-  const isFree = psbt.state === 'conflicted' ? found.kind !== 'contested' : found.kind === 'absent';
+function ensureUnspent(psbt: StoredPsbt, { found, depth }: Awaited<ReturnType<typeof look>>): void {
+  const isFree =
+    psbt.state === 'conflicted' ? found.kind !== 'contested' && depth !== 'doubted' : found.kind === 'absent';
   if ((psbt.state === 'open' || psbt.state === 'conflicted') && !isFree) {
     throw invalidState(
       'Its coins are being spent, so it may have been broadcast. Import what the wallet signed, or wait until the spending transaction is confirmed',

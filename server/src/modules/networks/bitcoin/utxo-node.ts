@@ -28,7 +28,12 @@ export type Spender = NonNullable<Awaited<ReturnType<typeof findSpender>>>;
 export type UtxoNode = ReturnType<typeof createUtxoNode>;
 
 /** Calls throw NodesUnavailable if no node can be used. @param nodes those of the scan, so that both share a budget */
-export function createUtxoNode({ run }: Pick<BitcoinNodes, 'run'>) {
+export function createUtxoNode({
+  run,
+  each,
+  providers,
+  providerOf,
+}: Pick<BitcoinNodes, 'run' | 'each' | 'providers' | 'providerOf'>) {
   return {
     /** The height of the best block. */
     height: (signal: AbortSignal) => run(async (node) => (await node.info()).blocks, signal),
@@ -64,6 +69,38 @@ export function createUtxoNode({ run }: Pick<BitcoinNodes, 'run'>) {
     /** The transaction that spends an output in one of the blocks from a height on; undefined if none does. */
     findSpender: (outpoint: Outpoint, from: number, signal: AbortSignal) =>
       run((node) => findSpender(node, outpoint, from), signal),
+
+    /** False if all nodes are one provider's: nobody can confirm what it says. */
+    hasSecond: providers > 1,
+
+    /**
+     * The outputs of a transaction, if nodes of two providers show it in its block, at about this depth, and none differs; otherwise
+     * undefined. A node that does not know the block neither confirms nor contradicts.
+     * @param spent an output that it spends
+     */
+    async agreedOutputs(
+      { txHash, blockHash, height }: Pick<Spender, 'txHash' | 'blockHash' | 'height'>,
+      spent: Outpoint,
+      confirmations: number,
+      signal: AbortSignal,
+    ): Promise<Spender['outputs'] | undefined> {
+      const all = await each(async (node) => {
+        const header = await node.header(blockHash);
+        if (!header) return undefined;
+        // The newest block reaches one node a little later than another.
+        const isDeep = header.confirmations >= Math.max(1, confirmations - 1);
+        const found = isDeep ? await spenderIn(node, spent, blockHash, height) : undefined;
+        return {
+          provider: providerOf(node.name),
+          outputs: found?.txHash === txHash ? found.outputs : undefined,
+        };
+      }, signal);
+      const answers = all.filter((answer) => answer !== undefined);
+      const outputs = answers[0]?.outputs;
+      if (outputs === undefined || new Set(answers.map(({ provider }) => provider)).size < 2)
+        return undefined;
+      return answers.every((one) => hasOutputs(one.outputs, outputs)) ? outputs : undefined;
+    },
 
     /** See `readTransactionFee`. */
     fee: (txHash: string, height: number, signal: AbortSignal) =>
@@ -141,18 +178,35 @@ async function locate(node: BitcoinClient, txHash: string, outputs: number): Pro
   return { kind: 'block', blockHash: await node.knownBlockHash(height), height, confirmations };
 }
 
-async function findSpender(node: BitcoinClient, { txHash, outputIndex }: Outpoint, from: number) {
+async function findSpender(node: BitcoinClient, outpoint: Outpoint, from: number) {
   const end = (await node.info()).blocks;
   for (let height = from; height <= end; height += 1) {
-    const blockHash = await node.knownBlockHash(height);
-    for (const transaction of (await node.block(blockHash, height)).tx) {
-      const inputs = inputsOf(transaction);
-      if (!inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex)) continue;
-      const { txid, vout } = isObject(transaction) ? transaction : {};
-      // Without its outputs, it would look as if it had paid somebody else.
-      if (!isHash(txid) || !Array.isArray(vout)) throw node.unknownForm(`block ${height}`);
-      return { txHash: txid, inputs, outputs: outputsOf(transaction), blockHash, height };
-    }
+    const found = await spenderIn(node, outpoint, await node.knownBlockHash(height), height);
+    if (found) return found;
   }
   return undefined;
 }
+
+async function spenderIn(
+  node: BitcoinClient,
+  { txHash, outputIndex }: Outpoint,
+  blockHash: string,
+  height: number,
+) {
+  for (const transaction of (await node.block(blockHash, height)).tx) {
+    const inputs = inputsOf(transaction);
+    if (!inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex)) continue;
+    const { txid, vout } = isObject(transaction) ? transaction : {};
+    // Without its outputs, it would look as if it had paid somebody else.
+    if (!isHash(txid) || !Array.isArray(vout)) throw node.unknownForm(`block ${height}`);
+    return { txHash: txid, inputs, outputs: outputsOf(transaction), blockHash, height };
+  }
+  return undefined;
+}
+
+/** True if a transaction has exactly these outputs. */
+export const hasOutputs = (outputs: Spender['outputs'] | undefined, expected: Spender['outputs']): boolean =>
+  outputs?.length === expected.length &&
+  outputs.every(
+    ({ script, amount }, index) => script === expected[index]?.script && amount === expected[index].amount,
+  );
