@@ -121,6 +121,25 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     await shop.expectBooksInOrder();
   });
 
+  it('No PSBT pays a transfer that is held after a restore while the export asks the node', async () => {
+    const merchant = await shop.merchant();
+    await merchant.fund('0.5');
+    const [row] = await merchant.transfers('0.1');
+    let isHeld = false;
+    proxy.behave = async (calls) => {
+      if (isHeld || !row || !calls.some(({ method }) => method === 'estimatesmartfee')) return undefined;
+      isHeld = true;
+      const { app, database } = shop.server;
+      await database.write((transaction) => app.hooks.hold(transaction, [row], 'a test'));
+      return undefined;
+    };
+    await expect(merchant.export()).rejects.toThrow('taken some of these transfers or coins meanwhile');
+    proxy.behave = undefined;
+    expect(await merchant.export()).toMatchObject({ psbt: null, skipped: [] });
+    await shop.run('transfers release --yes --reason Checked', row?.id ?? '');
+    expect((await merchant.export()).transfers).toMatchObject([{ id: row?.id }]);
+  });
+
   it('A signed PSBT is refused if the coins of its refund were reverted meanwhile, until they are there again', async () => {
     const { merchant, refund } = await approvedRefund('0.9');
     const signed = merchant.sign((await merchant.export()).psbt);

@@ -2,13 +2,14 @@
 import type { AuditActor } from '../../core/merchants/audit-log.js';
 import { takeIndexes } from '../../core/addresses/address-pool.js';
 import type { DepositKeyRecord } from '../../core/addresses/deposit-keys.js';
+import { inChunks } from '../../core/db/chunks.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { readCursor } from '../../core/scanning/cursors.js';
 import { invalidState } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
 import { ensureDue } from '../../core/withdrawals/ensure-due.js';
-import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
+import { lockTransfers, unheldTransfers } from '../../core/withdrawals/waiting-transfers.js';
 import { heldAmong, knownCoins } from './coin-store.js';
 import { chooseCoins, type CoinChoice } from './coins.js';
 import { sumOf } from './outpoints.js';
@@ -190,10 +191,11 @@ async function ensureStillFree(
     'Another command has taken some of these transfers or coins meanwhile. Run the export again',
   );
   const ids = payable.map((row) => row.id);
-  const locked = await lockTransfers(transaction, ids);
-  for (const id of ids) {
-    if (locked.get(id)?.status !== 'pending' || (await store.holderOf(transaction, id))) throw changed;
-  }
+  await lockTransfers(transaction, ids);
+  const free = await inChunks(ids, (chunk) =>
+    unheldTransfers(transaction, {}).select('id').where('id', 'in', chunk).execute(),
+  );
+  if (free.length < ids.length) throw changed;
   const discardedNow = await store.discardedWith(transaction, ids);
   if (discardedNow.some((id) => !discarded.has(id))) throw changed;
   const at = { mode: network.mode, network: network.code };
