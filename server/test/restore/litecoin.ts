@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openDatabase } from '../../src/database.js';
 import { shippedRatesFile } from '../../src/core/money/fixed-rates.js';
 import { releaseLease, takeLease } from '../../src/core/scanning/cursors.js';
+import { signIn } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
@@ -165,6 +166,14 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
 
         const refusal = 'restored from an older backup';
         await expect(shop.export()).rejects.toThrow(refusal);
+        await expect(shop.command(`transfers psbt show ${former.id}`)).rejects.toThrow(refusal);
+        const manager = await signIn(shop.server, 'manager');
+        const file = { headers: { 'X-Checkout-Mode': 'live' }, body: {} };
+        expect(
+          (await manager.send('POST', `/console/api/psbts/${former.id}/file`, file)).body.data,
+        ).toMatchObject({
+          code: 'service_unavailable',
+        });
         await expect(shop.command(`transfers psbt bump ${former.id} --fee-rate 9`)).rejects.toThrow(refusal);
         await expect(shop.import(signWith(shop.account, former.psbt))).rejects.toThrow(refusal);
         await expect(shop.address()).rejects.toThrow('"code":"service_unavailable"');

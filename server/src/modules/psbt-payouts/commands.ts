@@ -117,7 +117,7 @@ export const psbtCommands = (rules: (context: CommandContext) => PsbtPayouts): G
       options: { output },
       run: (context, given) =>
         writingTo(given.output, async (write) => {
-          const psbt = await rules(context).retrieve(given.id, {});
+          const psbt = await rules(context).handOut(given.id, {});
           const isWritten = await write(newestOf(psbt));
           const shown = isWritten ? [] : ['', newestOf(psbt)];
           return { json: viewPsbt(psbt, context.currencies), text: [...describe(psbt), ...shown].join('\n') };

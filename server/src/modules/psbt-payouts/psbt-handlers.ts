@@ -27,7 +27,7 @@ export function createPsbtHandlers(
       },
 
       async write({ params }, { caller }) {
-        return { data: view(await psbtPayouts.retrieve(params.psbt_id, caller)) };
+        return { data: view(await psbtPayouts.handOut(params.psbt_id, caller)) };
       },
 
       async bump({ params, body }, { caller, signal }) {

@@ -108,6 +108,16 @@ export function createPsbtPayouts(deps: PsbtDeps) {
       importSigned(deps, file, within, actor, signal),
     discard,
     retrieve,
+
+    /**
+     * A PSBT whose file goes to a wallet once more. Problems: `not_found`, and `service_unavailable` while a restore is suspected:
+     * its transfers may have been paid.
+     */
+    async handOut(id: string, within: Within): Promise<StoredPsbt> {
+      const psbt = await retrieve(id, within);
+      await deps.hooks.ensurePayable(database.reader, psbt.mode, psbt.merchant_id);
+      return psbt;
+    },
     /** Newest first, at most 1000. */
     list: (within: Within) => store.listPsbts(database.reader, within, listed),
     inTrouble,
