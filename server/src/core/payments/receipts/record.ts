@@ -1,6 +1,7 @@
 /** Brings receipts up to date with the chain as a scan found it, and stores them. */
 import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
+import { isUnavailable } from '../../db/errors.js';
 import { isolate } from '../../db/savepoint.js';
 import { pauseIfLong } from '../../shared/pause.js';
 import { scopeOf } from '../../shared/scope.js';
@@ -52,6 +53,8 @@ export function createRecordReceipts(context: ReceiptsContext) {
       await work();
       return undefined;
     } catch (error) {
+      // It concerns the whole transaction.
+      if (isUnavailable(error)) throw error;
       return { error };
     }
   }
