@@ -448,6 +448,65 @@ const testTransfers = (engine: TestEngine): unknown =>
         expect(await release(2)).toMatchObject({ isReleased: true });
         second.respond = hangUp;
       });
+
+      const unclear = async () => {
+        const found = await fixture.command<{ treasuries: { unclear: string[] }[] }>('chains status');
+        return found.treasuries.flatMap((one) => one.unclear);
+      };
+
+      it('is not released by its nonce if it is one of the coin: whatever executed it, no log says what it paid', async () => {
+        const id = await createTransfer(0.0006, 'ETH');
+        await exported();
+        await callSafe(1n);
+        await fixture.watch();
+        const nonce = Number(await anvil.rpc('eth_call', [{ to: safe, data: '0xaffed0e0' }, 'latest'])) - 1;
+        second.respond = undefined;
+        await expect(fixture.command(`transfers release ${id} --nonce ${nonce}`)).rejects.toThrow(
+          /does not show whether it has paid ETH/,
+        );
+        second.respond = hangUp;
+        await fixture.command(`transfers release ${id} --yes --reason Checked`);
+        await fixture.command(`transfers fail ${id} --reason No`);
+      });
+
+      it('is released by no nonce while it is unclear whether it was paid, and is settled by the hash', async () => {
+        await fixture.setTreasury();
+        const id = await createTransfer(0.0007, 'ETH');
+        expect(await exported()).toContain(id);
+        const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
+        await fixture.setTreasury(safe);
+        await transact(anvil, treasury, '0x', treasury);
+        const txHash = await callSafe(700_000_000_000_000n);
+        untold(true);
+        await fixture.watch();
+        untold(false);
+        expect(await unclear()).toContain(id);
+        second.respond = undefined;
+        await expect(fixture.command(`transfers release ${id} --nonce ${nonce}`)).rejects.toThrow(
+          /may have paid the transfer .* in 0x/,
+        );
+        second.respond = hangUp;
+        await fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
+        expect(await status(id)).toBe('success');
+        await fixture.booksInOrder();
+      });
+
+      it('does not lose its unclear payment when an equal transfer is released', async () => {
+        const [one, paid] = [await createTransfer(0.0008, 'ETH'), await createTransfer(0.0008, 'ETH')];
+        await exported();
+        const txHash = await callSafe(800_000_000_000_000n);
+        untold(true);
+        await fixture.watch();
+        untold(false);
+        await fixture.command(`transfers release ${one} --yes --reason Checked`);
+        expect(await unclear()).toEqual(expect.arrayContaining([one, paid]));
+        expect(await exported()).toEqual([]);
+        await fixture.command(`transfers settle ${paid} --tx-hash ${txHash}`);
+        expect(await exported()).toEqual([one]);
+        await fixture.command(`transfers release ${one} --yes --reason Checked`);
+        await fixture.command(`transfers fail ${one} --reason No`);
+        await fixture.booksInOrder();
+      });
     });
 
     it('never goes to a treasury that is a token, a deposit address or the gas key', async () => {

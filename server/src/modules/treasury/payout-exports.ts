@@ -19,7 +19,7 @@ import { writePayouts, type WrittenPayouts } from './payout-file.js';
 import { canBeFor, readSeenGroups, readStoredGroups } from './seen-payments.js';
 import { ensureNoncePassed, ensureNotSeen, ensurePossible, leastNonce } from './used-nonce.js';
 import { noteUnclear } from './watch-store.js';
-import type { TransferExportTable } from './tables.js';
+import type { TransferExportTable, TreasuryPaymentRow } from './tables.js';
 
 export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
@@ -145,6 +145,16 @@ export function createPayoutExports(deps: TreasuryContext) {
       group.paid.some((row) => !row.is_certain)
         ? `The treasury may have paid this transfer in ${hashes}, and no node could show it. Look there. If it did, use "transfers settle ${transfer.id}"; if not, "transfers release ${transfer.id}"`
         : `The treasury has paid this transfer in ${hashes}. It ends automatically when that is final; if it was for something else, use "transfers settle" for what it paid`,
+    );
+  }
+
+  /** A nonce is no proof while the treasury may have paid with it. @param paid payments like the transfer */
+  function refuseIfUnclear(transfer: TransferRow, paid: readonly TreasuryPaymentRow[]): void {
+    const unclear = paid.filter((row) => !row.is_certain && canBeFor(deps, row, transfer));
+    if (unclear.length === 0) return;
+    const hashes = unclear.map((row) => row.tx_hash).join(', ');
+    throw invalidState(
+      `The treasury may have paid the transfer ${transfer.id} in ${hashes}, perhaps with this very nonce, and no node could show it. Look there. If it did, use "transfers settle ${transfer.id}"; if not, an owner can release it without a nonce. Nothing was released`,
     );
   }
 
@@ -275,11 +285,11 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * Lets transfers be exported again, or fail. Payments of them that happen anyway are booked. A payment that may
-     * have been one of theirs, and that no node knew for certain, is set aside.
+     * Lets transfers be exported again, or fail. Payments of them that happen anyway are booked. A decision sets
+     * aside what may have been their payment, and what no node knew for certain, unless an equal transfer waits too.
      * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up
-     * in blocks that were read, and it must be one that it can have signed with. A decision is refused only if a node
-     * has the transaction. Problem: `invalid_state`
+     * in blocks that were read, it must be one that it can have signed with, and no payment may be unclear. A decision
+     * is refused only if a node has the transaction. Problem: `invalid_state`
      */
     async release(
       transfers: readonly Releasable[],
@@ -295,13 +305,15 @@ export function createPayoutExports(deps: TreasuryContext) {
         ensurePossible(transfer, nonce);
         const { treasuriesOf } = await readOwners(deps, database.reader, transfer.mode);
         const accounts = transfer.account ? [transfer.account] : treasuriesOf(transfer.merchant_id);
-        await ensureNoncePassed(database.reader, on, accounts, nonce, signal);
+        const claimed = { accounts, nonce, currency: transfer.currency };
+        await ensureNoncePassed(database.reader, on, claimed, signal);
       }
+      const ids = transfers.map(({ id }) => id);
       await database.write(async (transaction) => {
-        await lockTransfers(
-          transaction,
-          transfers.map(({ id }) => id),
-        );
+        await lockTransfers(transaction, ids);
+        const groups = [];
+        for (const [one] of groupBy(transfers, (row) => `${row.mode}/${row.network}`).values())
+          if (one) groups.push(...(await readStoredGroups(deps, transaction, one)));
         for (const transfer of transfers) {
           const held = await store.findExportOf(transaction, transfer.id);
           // Somebody else may have released it meanwhile, and exported it again: the proof was not of that export.
@@ -316,11 +328,15 @@ export function createPayoutExports(deps: TreasuryContext) {
             );
           }
           const now = clock.real();
+          const alike = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
+          if ('nonce' in why) refuseIfUnclear(transfer, alike?.paid ?? []);
           await store.releaseExports(transaction, [transfer.id], now, nonce);
-          const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
-          const note = 'decision' in why ? why.decision : `The nonce ${why.nonce} is used up`;
-          const said = { note, noted_by: storedActor(actor), noted_at: now };
-          await noteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id), said);
+          // If an equal transfer waits, that one may have been paid.
+          if ('decision' in why && (alike?.waiting.every(({ id }) => ids.includes(id)) ?? true)) {
+            const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
+            const said = { note: why.decision, noted_by: storedActor(actor), noted_at: now };
+            await noteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id), said);
+          }
           await auditLog.record(transaction, {
             ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },
             ...{ action: 'transfer.released', subjectId: transfer.id },

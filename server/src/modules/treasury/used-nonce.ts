@@ -1,4 +1,5 @@
 /** Proves that what a treasury signed cannot be mined any more: another transaction has used its nonce up, and no node has it. */
+import { coinOf } from '../../core/chains/assets.js';
 import type { EvmClient } from '../networks/evm/client.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
@@ -13,32 +14,47 @@ const safeNonceData = '0xaffed0e0';
 /** EIP-7702: an account that runs the code of a contract, and has a nonce of its own anyway. */
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
+/** A nonce that is claimed to prove that transfers in a currency will not be paid. */
+interface ClaimedNonce {
+  /** The treasuries that may have signed. */
+  readonly accounts: readonly string[];
+  readonly nonce: number;
+  readonly currency: string;
+}
+
 /**
  * Nodes of two providers must say so, where there are two, and none may differ, at the last block that the watcher has
  * read: payments with the nonce up to there are known. A node that has dropped the state of that block says nothing.
- * @param treasuries that may have signed
+ * The nonce of a contract proves nothing about the coin: a relayer or a module can have had it executed, in a
+ * transaction that the watcher does not look at, and the payment has no log.
  * @throws Problem `invalid_state`; NodesUnavailable
  */
 export async function ensureNoncePassed(
   reader: Reader,
   on: EvmConnected | undefined,
-  treasuries: readonly string[],
-  nonce: number,
+  { accounts, nonce, currency }: ClaimedNonce,
   signal: AbortSignal,
 ): Promise<void> {
   const refused = (reason: string) => invalidState(`${reason}. Nothing was released`);
-  if (!on || treasuries.length === 0) throw refused('There is no treasury whose nonce could be read');
+  if (!on || accounts.length === 0) throw refused('There is no treasury whose nonce could be read');
+  const isCoin = coinOf(on.chainAssets)?.currency === currency;
   const height = await readCursor(reader, { mode: on.network.mode, network: on.network.code });
   if (height === undefined) throw refused('The watcher of treasuries has not read any block yet');
-  for (const treasury of treasuries) {
+  for (const treasury of accounts) {
     const answers = await on.evm.each(
       async (node) => ({
         provider: on.evm.providerOf(node.name),
+        isUnproven: isCoin && (await isContract(node, treasury)),
         next: await nextNonce(node, treasury, height),
       }),
       signal,
     );
-    for (const { next } of answers) {
+    for (const { isUnproven, next } of answers) {
+      if (isUnproven) {
+        throw refused(
+          `${treasury} is a contract, and its nonce does not show whether it has paid ${currency}: that leaves no log. If it has, use "transfers settle"; if not, an owner can release without a nonce`,
+        );
+      }
       if (next === undefined) throw refused(`${treasury} is a contract without the nonce of a Safe`);
       if (next <= nonce) {
         throw refused(
