@@ -42,8 +42,8 @@ describe.each(enginesOfTurn)('A restore that nobody can hold transfers for, on $
   it('is confirmed only once those that may have been paid have ended', async () => {
     const { app, database, bootstrapped } = server;
     const marker = openMarker(undefined, app.log);
-    const { hold } = createHooks();
-    const rules = createRestore({ ...app, marker, hold });
+    const { hold, forgetWallets } = createHooks();
+    const rules = createRestore({ ...app, marker, hold, forgetWallets });
     await database.write(async (transaction) => {
       await transaction
         .insertInto('transfers')

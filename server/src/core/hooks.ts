@@ -106,6 +106,8 @@ export interface Questions extends AddressHooks {
   isUnsafe(reader: Reader, mode: Mode): Promise<boolean>;
   /** Keeps transfers from being paid until somebody releases them. @returns false if no module can */
   hold(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<boolean>;
+  /** The database was restored from an older backup: its records of the wallets that have transfers are out of date. */
+  forgetWallets(transaction: Transaction): Promise<void>;
   /** Facts about the account that pays a merchant's transfers. */
   payer(): WatchedPayer;
   /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
@@ -227,6 +229,7 @@ const kinds = {
   beforePayout: 'each',
   isUnsafe: 'any',
   hold: 'one',
+  forgetWallets: 'each',
   payer: 'one',
   untouchedCoins: 'one',
   sumUnspent: 'one',

@@ -237,6 +237,9 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
       await shop.sweep();
       await shop.watch();
       // An address that was locked and not paid is in the backup too.
+      const kept = await shop.transfer(0.51);
+      expect(await shop.exported()).toEqual([kept]);
+      const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
       const [sent, unsent] = [await shop.transfer(1.01), await shop.transfer(2.02)];
       await shop.backUp();
 
@@ -279,6 +282,15 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
       await shop.pay(2_020_000n);
       await shop.watch();
       expect(await shop.retrieve(unsent)).toMatchObject({ status: 'success' });
+      // A wallet may have been given the earlier export too since the backup.
+      await expect(shop.command(`transfers release ${kept} --nonce ${nonce}`)).rejects.toThrow(
+        'no nonce is a proof',
+      );
+      const [held] = (await shop.command('transfers exported')).json as { id: string; exportId: string }[];
+      expect(held?.id).toBe(kept);
+      await expect(
+        shop.command(`transfers export --network ethereum --format json --again ${held?.exportId ?? ''}`),
+      ).rejects.toThrow('handed to a wallet');
 
       // The forwarders of both epochs are watched, and swept.
       await shop.send(first);

@@ -164,6 +164,19 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
+    it('is let go by no nonce at all if it is not known which wallet has it', async () => {
+      const id = await createTransfer();
+      await fixture.watch();
+      const { app, database } = fixture.server;
+      const row = await app.transfers.findAny(database.reader, id);
+      const { hold } = treasuryModule.rules(app).payoutExports;
+      await database.write((transaction) => hold(transaction, row ? [row] : [], 'test'));
+      expect(await nonceOf(treasury)).toBeGreaterThan(0);
+      await expect(fixture.command(`transfers release ${id} --nonce 0`)).rejects.toThrow(/no nonce is a proof/);
+      await fixture.command(`transfers release ${id} --yes --reason Test`);
+      await fail(id);
+    });
+
     it('can be let go by an owner, who says why, and the audit log keeps both', async () => {
       const { id, exportId } = await handed();
       expect(await statusOf(`/${exportId}/release-decision`, { reason: ' ' }, owner)).toBe(400);

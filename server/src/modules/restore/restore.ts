@@ -36,6 +36,8 @@ export interface RestoreDeps extends RoomDeps {
     transfers: readonly TransferRow[],
     actor: AuditActor,
   ) => Promise<boolean>;
+  /** What is known of the wallets that have transfers is as old as the backup. */
+  readonly forgetWallets: (transaction: Transaction) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -192,6 +194,7 @@ export function createRestore(deps: RestoreDeps) {
         `Nothing here can hold the transfers that may have been paid. First end each with "transfers settle" or "transfers fail": ${held.map(({ id }) => id).join(', ')}`,
       );
     }
+    await deps.forgetWallets(transaction);
     const payouts = await store.readPayouts(transaction);
     await store.addPayouts(transaction, Math.max(0, (suspicion.marker[store.payouts] ?? 0) - payouts));
     await store.writeSuspicion(transaction, undefined);

@@ -179,9 +179,21 @@ export const handOver = (
 ): Promise<number> =>
   updateHeld(transaction, transferIds, handed, (e) => e.and({ id: exportId, handed_at: null }));
 
+/** Of live mode: takes them for handed over, it is not known to which account. */
+export async function forgetWallets(transaction: Transaction, now: number): Promise<void> {
+  await transaction
+    .updateTable('transfer_exports')
+    .set({ account: null, first_nonce: null, handed_nonce: null, handed_at: now })
+    .where('released_at', 'is', null)
+    .where('transfer_id', 'in', (e) =>
+      e.selectFrom('transfers').select('id').where('mode', '=', 'live').where('status', '=', 'pending'),
+    )
+    .execute();
+}
+
 /**
  * Keeps the wallet's answer. Null: the page reports that it refused, and it may be asked again; the request stays,
- * since only the chain can show that it has sent nothing.
+ * since only the chain can show that it has sent nothing. Not if it is unknown which wallet was asked.
  * @param before the answer that was kept until now
  */
 export function keepAnswer(
@@ -196,6 +208,7 @@ export function keepAnswer(
     e.and([
       e('id', '=', exportId),
       e('handed_at', 'is not', null),
+      answer === null ? e('handed_nonce', 'is not', null) : e.lit(true),
       before === null ? e('wallet_answer', 'is', null) : e('wallet_answer', '=', before),
     ]),
   );

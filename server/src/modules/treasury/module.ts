@@ -47,6 +47,7 @@ export const treasury = defineModule({
           return Promise.resolve(sources.length === 0 ? [] : [step]);
         },
         beforeFail: rules.payoutExports.ensureUnpaid,
+        forgetWallets: rules.payoutExports.forgetWallets,
         async hold(transaction, transfers, actor) {
           await rules.payoutExports.hold(transaction, transfers, actor);
           return true;

@@ -240,6 +240,9 @@ export function createPayoutExports(deps: TreasuryContext) {
     hold: (transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor) =>
       hold(deps, transaction, transfers, actor),
 
+    /** The database is older than what wallets were given: any of them may have what an export holds. */
+    forgetWallets: (transaction: Transaction): Promise<void> => store.forgetWallets(transaction, clock.real()),
+
     /** The transfers that wait and are reserved, oldest export first. */
     async list(scope: Within): Promise<ReservedTransfer[]> {
       const { reader } = database;
@@ -302,10 +305,7 @@ export function createPayoutExports(deps: TreasuryContext) {
         const on = networkAt(deps, transfer);
         await ensureNotSeen(on, transfer, signal);
         if (nonce === null) continue;
-        ensurePossible(transfer, nonce);
-        const { treasuriesOf } = await readOwners(deps, database.reader, transfer.mode);
-        const accounts = transfer.account ? [transfer.account] : treasuriesOf(transfer.merchant_id);
-        const claimed = { accounts, nonce, currency: transfer.currency };
+        const claimed = { account: ensurePossible(transfer, nonce), nonce, currency: transfer.currency };
         await ensureNoncePassed(database.reader, on, claimed, signal);
       }
       const ids = transfers.map(({ id }) => id);

@@ -100,14 +100,17 @@ export const treasuryTables = {
     released_at: time().nullable(),
     /** The used nonce that proved that it cannot be mined any more; null if somebody has decided it. */
     released_nonce: bigint().nullable(),
-    /** The account that it was exported for, or handed to since. Null if the merchant has no treasury. */
+    /** The account that it was exported for, or handed to since. Null if the merchant has no treasury, or after a restore. */
     account: text().nullable(),
     /**
      * The next nonce of the account when it was exported: no transaction signed for the export has a lower one. Null
      * if it was unknown.
      */
     first_nonce: bigint().nullable(),
-    /** When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. Real time. */
+    /**
+     * When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. After a
+     * restore, the time when that was confirmed: a wallet may have been asked since the backup. Real time.
+     */
     handed_at: time().nullable(),
     /** The next nonce of the account then: what the wallet has sent has no lower one. Stays if the page says that it has refused. */
     handed_nonce: bigint().nullable(),

@@ -16,8 +16,7 @@ const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
 /** A nonce that is claimed to prove that transfers in a currency will not be paid. */
 interface ClaimedNonce {
-  /** The treasuries that may have signed. */
-  readonly accounts: readonly string[];
+  readonly account: string;
   readonly nonce: number;
   readonly currency: string;
 }
@@ -32,42 +31,40 @@ interface ClaimedNonce {
 export async function ensureNoncePassed(
   reader: Reader,
   on: EvmConnected | undefined,
-  { accounts, nonce, currency }: ClaimedNonce,
+  { account, nonce, currency }: ClaimedNonce,
   signal: AbortSignal,
 ): Promise<void> {
   const refused = (reason: string) => invalidState(`${reason}. Nothing was released`);
-  if (!on || accounts.length === 0) throw refused('There is no treasury whose nonce could be read');
+  if (!on) throw refused('The network of the treasury is not in NETWORKS_FILE any more');
   const isCoin = coinOf(on.chainAssets)?.currency === currency;
   const height = await readCursor(reader, { mode: on.network.mode, network: on.network.code });
   if (height === undefined) throw refused('The watcher of treasuries has not read any block yet');
-  for (const treasury of accounts) {
-    const answers = await on.evm.each(
-      async (node) => ({
-        provider: on.evm.providerOf(node.name),
-        isUnproven: isCoin && (await isContract(node, treasury)),
-        next: await nextNonce(node, treasury, height),
-      }),
-      signal,
-    );
-    for (const { isUnproven, next } of answers) {
-      if (isUnproven) {
-        throw refused(
-          `${treasury} is a contract, and its nonce does not show whether it has paid ${currency}: that leaves no log. If it has, use "transfers settle"; if not, an owner can release without a nonce`,
-        );
-      }
-      if (next === undefined) throw refused(`${treasury} is a contract without the nonce of a Safe`);
-      if (next <= nonce) {
-        throw refused(
-          `At block ${height}, the next nonce of ${treasury} is ${next}: ${nonce} can still be used`,
-        );
-      }
-    }
-    const told = new Set(answers.map(({ provider }) => provider));
-    if (told.size < Math.min(2, on.evm.providers)) {
+  const answers = await on.evm.each(
+    async (node) => ({
+      provider: on.evm.providerOf(node.name),
+      isUnproven: isCoin && (await isContract(node, account)),
+      next: await nextNonce(node, account, height),
+    }),
+    signal,
+  );
+  for (const { isUnproven, next } of answers) {
+    if (isUnproven) {
       throw refused(
-        `Only one of the ${on.evm.providers} providers can return the nonce of ${treasury} at block ${height}, and it takes two`,
+        `${account} is a contract, and its nonce does not show whether it has paid ${currency}: that leaves no log. If it has, use "transfers settle"; if not, an owner can release without a nonce`,
       );
     }
+    if (next === undefined) throw refused(`${account} is a contract without the nonce of a Safe`);
+    if (next <= nonce) {
+      throw refused(
+        `At block ${height}, the next nonce of ${account} is ${next}: ${nonce} can still be used`,
+      );
+    }
+  }
+  const told = new Set(answers.map(({ provider }) => provider));
+  if (told.size < Math.min(2, on.evm.providers)) {
+    throw refused(
+      `Only one of the ${on.evm.providers} providers can return the nonce of ${account} at block ${height}, and it takes two`,
+    );
   }
 }
 
@@ -115,13 +112,22 @@ export async function leastNonce(
 /** A transfer, and the known facts about the wallet that has it. */
 type HeldTransfer = Pick<TransferRow, 'id'> & Partial<HeldExport>;
 
-/** For a release: what the wallet has signed has a nonce from that moment on. Problem: `invalid_state`. */
+/**
+ * For a release: what the wallet has signed has a nonce from that moment on. Without that moment, any old nonce would
+ * do. Problem: `invalid_state`.
+ * @returns the account of the wallet
+ */
 export function ensurePossible(
-  { id, handed_nonce: handed, first_nonce: first }: HeldTransfer,
+  { id, account, handed_nonce: handed, first_nonce: first }: HeldTransfer,
   nonce: number,
-) {
-  const least = handed ?? first ?? 0;
-  if (nonce >= least) return;
+): string {
+  const least = handed ?? first ?? null;
+  if (!account || least === null) {
+    throw invalidState(
+      `It is not known which account has the transfer ${id}, or since which nonce, so that no nonce is a proof. An owner can release it without one. Nothing was released`,
+    );
+  }
+  if (nonce >= least) return account;
   throw invalidState(
     `The wallet had the transfer ${id} when its next nonce was ${least}: it cannot have signed it with ${nonce}. Nothing was released`,
   );
