@@ -84,6 +84,36 @@ describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
     await world.shop.expectBooksInOrder();
   });
 
+  it('settles a transfer as well if the treasury is an account that calls itself, to send a batch', async () => {
+    const { id, treasury, tx } = await openTransfer();
+    // The value comes back to the account: it is no income.
+    const self = treasury.toLowerCase();
+    world.model.send({ ...tx, from: self, to: self, value: ether });
+    await block(5);
+    expect(await status(id)).toBe('success');
+    await world.shop.expectBooksInOrder();
+  });
+
+  it('is unclear if more left with such a batch: it is neither paid again nor given up', async () => {
+    const { id, treasury } = await openTransfer();
+    const self = treasury.toLowerCase();
+    const { address } = await world.shop.transfer(id);
+    const batch = contractTx(
+      { name: `batch of ${id}`, from: self },
+      [address, addressFrom(`somebody else than ${id}`)].map((to) => ({
+        ...{ address: to, currency: 'ETH' as const, amount: 2n * ether },
+      })),
+      treasury,
+    );
+    world.model.send(batch);
+    await block(5);
+    expect(await status(id)).toBe('pending');
+    await expect(run(`transfers fail ${id} --reason No`)).rejects.toThrow('may have paid');
+    await run(`transfers settle ${id} --tx-hash ${batch.hash}`);
+    expect(await status(id)).toBe('success');
+    await world.shop.expectBooksInOrder();
+  });
+
   it('is kept from being paid twice, when a contract sent it more in the same block: its log proves it', async () => {
     const { shop, model } = world;
     const { id, treasury, tx } = await openTransfer();

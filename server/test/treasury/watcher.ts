@@ -1,12 +1,24 @@
 /** The money of a treasury on the books: sweeps by anybody, blocks that are dropped, and payouts from the treasury. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getAddress, type Hex } from 'viem';
+import {
+  createWalletClient,
+  encodeFunctionData,
+  getAddress,
+  http,
+  parseAbi,
+  zeroAddress,
+  type Hex,
+} from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+import { foundry } from 'viem/chains';
 import type { TestEngine } from '../support/engines.js';
 import { factory, sweepCall, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+/** Of the treasury: anvil's second account. */
+const treasuryKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 
 export const testWatcher = (engine: TestEngine): unknown =>
   describe(`the books of a treasury on ${engine.name}`, () => {
@@ -366,6 +378,42 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.command(`transfers fail ${ids[0] ?? ''} --reason Unneeded`);
       await pass();
       expect(await Promise.all(ids.map(transferStatus))).toEqual(['failed', 'success']);
+      await fixture.booksInOrder();
+    });
+
+    it('settle what a treasury that is an account pays in ether in a batch (EIP-7702), whose nonce proves nothing', async () => {
+      const { anvil } = fixture;
+      await fixture.pay('ETH');
+      await sweep();
+      await fixture.watch();
+      const other = '0x23618e81E3f5cdF7f54C3d65f7FBc0aBf5B21E8f';
+      const ids = [await createTransfer(0.0004, 'ETH'), await createTransfer(0.0004, 'ETH', other)];
+      const token = await createTransfer(0.25);
+      await exported();
+      const wallet = createWalletClient({
+        account: privateKeyToAccount(treasuryKey),
+        chain: foundry,
+        transport: http(anvil.url),
+      });
+      const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
+      const run = async (contractAddress: Hex, data: Hex) => {
+        const authorization = await wallet.signAuthorization({ contractAddress, executor: 'self' });
+        await wallet.sendTransaction({ to: treasury, data, authorizationList: [authorization] });
+      };
+      const data = encodeFunctionData({
+        abi: parseAbi(['function payOut(address[] to, uint256 amount)']),
+        args: [[destination, other], 400_000_000_000_000n],
+      });
+      await run(await anvil.deploy('Treasury', [0, factory.address]), data);
+      await fixture.watch();
+      expect(await Promise.all(ids.map(transferStatus))).toEqual(['success', 'success']);
+      await expect(fixture.command(`transfers release ${token} --nonce ${nonce}`)).rejects.toThrow(
+        /EIP-7702/,
+      );
+      await run(zeroAddress, '0x');
+      await fixture.watch();
+      await fixture.command(`transfers release ${token} --nonce ${nonce}`);
+      await fixture.command(`transfers fail ${token} --reason Test`);
       await fixture.booksInOrder();
     });
 

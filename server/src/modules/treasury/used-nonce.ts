@@ -14,6 +14,8 @@ const safeNonceData = '0xaffed0e0';
 /** EIP-7702: an account that runs the code of a contract, and has a nonce of its own anyway. */
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
+type KindOfAccount = 'plain' | 'delegated' | 'contract';
+
 /** A nonce that is claimed to prove that transfers in a currency will not be paid. */
 interface ClaimedNonce {
   readonly account: string;
@@ -25,7 +27,8 @@ interface ClaimedNonce {
  * Nodes of two providers must say so, where there are two, and none may differ, at the last block that the watcher has
  * read: payments with the nonce up to there are known. A node that has dropped the state of that block says nothing.
  * The nonce of a contract proves nothing about the coin: a relayer or a module can have had it executed, in a
- * transaction that the watcher does not look at, and the payment has no log.
+ * transaction that the watcher does not look at, and the payment has no log. That of an account that runs the code of
+ * a contract proves nothing at all: what the account has signed for that code has another nonce.
  * @throws Problem `invalid_state`; NodesUnavailable
  */
 export async function ensureNoncePassed(
@@ -42,13 +45,18 @@ export async function ensureNoncePassed(
   const answers = await on.evm.each(
     async (node) => ({
       provider: on.evm.providerOf(node.name),
-      isUnproven: isCoin && (await isContract(node, account)),
+      kind: await kindOf(node, account),
       next: await nextNonce(node, account, height),
     }),
     signal,
   );
-  for (const { isUnproven, next } of answers) {
-    if (isUnproven) {
+  for (const { kind, next } of answers) {
+    if (kind === 'delegated') {
+      throw refused(
+        `${account} runs the code of a contract (EIP-7702), which can pay without its nonce. An owner can release without one`,
+      );
+    }
+    if (kind === 'contract' && isCoin) {
       throw refused(
         `${account} is a contract, and its nonce does not show whether it has paid ${currency}: that leaves no log. If it has, use "transfers settle"; if not, an owner can release without a nonce`,
       );
@@ -68,9 +76,10 @@ export async function ensureNoncePassed(
   }
 }
 
-async function isContract(node: EvmClient, account: string): Promise<boolean> {
+async function kindOf(node: EvmClient, account: string): Promise<KindOfAccount> {
   const code = await node.code(account);
-  return code !== '0x' && !delegation.test(code);
+  if (code === '0x') return 'plain';
+  return delegation.test(code) ? 'delegated' : 'contract';
 }
 
 /** The next nonce of an account, or of a Safe; undefined for other contracts. */
@@ -79,7 +88,7 @@ async function nextNonce(
   treasury: string,
   height: number | 'latest',
 ): Promise<number | undefined> {
-  if (!(await isContract(node, treasury))) return node.nonce(treasury, height);
+  if ((await kindOf(node, treasury)) !== 'contract') return node.nonce(treasury, height);
   const answer = await node.call(
     { to: treasury, data: safeNonceData },
     height === 'latest' ? undefined : height,
@@ -104,7 +113,7 @@ export async function leastNonce(
     ]);
     if (next === undefined) return undefined;
     // The nonce of a contract's account counts what it has created.
-    return (await isContract(node, account)) ? next : Math.max(next, pending ?? 0);
+    return (await kindOf(node, account)) === 'contract' ? next : Math.max(next, pending ?? 0);
   }, signal);
   return answers.reduce((most, next) => (next !== undefined && next > (most ?? -1) ? next : most), undefined);
 }

@@ -194,9 +194,17 @@ async function findIn(
     for (const { hash, from, to, value } of direct) {
       paid.push({ txHash: hash, outputIndex: coinIndex, treasury: from, address: to, amount: value });
     }
+    const hashes = new Set([
+      ...tokens.map(({ log }) => log.transactionHash),
+      ...[...moves.direct, ...moves.calls].map(({ hash }) => hash),
+    ]);
     for (const treasury of new Set(moves.calls.map(({ to }) => to))) {
+      const gas = [...hashes].reduce((sum, hash) => {
+        const fee = fees.get(hash);
+        return fee?.payer === treasury ? sum + fee.amount : sum;
+      }, 0n);
       const seen = {
-        ...{ treasury, swept, isSender: moves.senders.has(treasury) },
+        ...{ treasury, swept, gas, isSender: moves.senders.has(treasury) },
         calls: moves.calls.filter((call) => call.to === treasury && hasSucceeded(call)),
         sent: direct.filter(({ from }) => from === treasury),
       };
@@ -208,17 +216,22 @@ async function findIn(
   return { swept: found.flatMap(({ swept }) => swept), payments, fees };
 }
 
-/** The coin that treasuries that are accounts sent, and the calls with which contracts may have. */
+/**
+ * The coin that treasuries that are accounts sent, and the calls with which contracts may have. An account that runs the
+ * code of a contract (EIP-7702) sends a batch as a call of itself.
+ */
 function coinMovesIn(block: EvmHeader | EvmBlock, { treasuries }: Watched) {
   const isTreasury = new Set(treasuries);
   const transactions = ('transactions' in block ? block.transactions : []).flatMap(
-    ({ hash, from, to, value }) => (to === null ? [] : { hash, from, to, value }),
+    ({ hash, from, to, value, input }) => (to === null ? [] : { hash, from, to, value, input }),
   );
   return {
     direct: transactions.flatMap(({ from, to, ...sent }) =>
       from !== null && sent.value > 0n && from !== to && isTreasury.has(from) ? { ...sent, from, to } : [],
     ),
-    calls: transactions.filter(({ from, to }) => from !== to && isTreasury.has(to)),
+    calls: transactions.filter(
+      ({ from, to, input }) => isTreasury.has(to) && (from !== to || input !== '0x'),
+    ),
     senders: new Set(transactions.flatMap(({ from }) => from ?? [])),
   };
 }
@@ -267,8 +280,10 @@ export function gasPaidBy(
 /** The movements of a treasury's coin that a block shows. */
 interface SeenMoves {
   readonly treasury: string;
-  /** True if it sent a transaction itself: then its gas has left it as well. */
+  /** True if it sent a transaction itself: then gas has left it as well, perhaps more than is known. */
   readonly isSender: boolean;
+  /** In wei, what it paid for the transactions whose receipts were read. */
+  readonly gas: bigint;
   /** Transactions to it that succeeded. */
   readonly calls: readonly CoinMove[];
   /** The coin that it has sent itself, as an account. */
@@ -277,11 +292,15 @@ interface SeenMoves {
 }
 
 /** The income of a treasury in a block, in wei, as far as the block shows it: a contract may have sent it more. */
-export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent' | 'isSender'>): bigint {
+export function incomeOf({
+  treasury,
+  calls,
+  swept,
+}: Pick<SeenMoves, 'treasury' | 'calls' | 'swept'>): bigint {
   const fromSweeps = swept
     .filter((one) => one.treasury === treasury && one.token === nativeToken)
     .reduce((sum, { amount }) => sum + amount, 0n);
-  return calls.reduce((sum, { value }) => sum + value, fromSweeps);
+  return calls.reduce((sum, { from, to, value }) => (from === to ? sum : sum + value), fromSweeps);
 }
 
 /**
@@ -306,7 +325,7 @@ async function findContractPayments(
   const [change = 0n, ...gained] = changes;
   const sumOf = (list: readonly { readonly value: bigint }[]) =>
     list.reduce((total, { value }) => total + value, 0n);
-  const spent = incomeOf(seen) - sumOf(sent) - change;
+  const spent = incomeOf(seen) - sumOf(sent) - seen.gas - change;
   const received = destinations.flatMap((address, index) => {
     const amount = (gained[index] ?? 0n) - sumOf(sent.filter(({ to }) => to === address));
     return amount > 0n ? [{ address, amount }] : [];
