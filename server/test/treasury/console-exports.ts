@@ -147,8 +147,28 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const seen = await payoutExports.find(first.export ?? '', {});
       await payoutExports.release(seen, why, 'test', signal);
       const second = await ask<File>(ada, '', { network });
-      await expect(payoutExports.release(seen, why, 'test', signal)).rejects.toThrow(/Another export/);
+      await expect(payoutExports.release(seen, why, 'test', signal)).rejects.toThrow(/another export/);
       expect((await list()).exports).toMatchObject([{ id: second.export }]);
+    });
+
+    it('are let go by nobody once they were paid, although one looked at them before', async () => {
+      const id = await createTransfer(1.05);
+      const { payoutExports } = treasuryModule.rules(fixture.server.app);
+      const file = await ask<File>(ada, '', { network });
+      const seen = await payoutExports.find(file.export ?? '', {});
+      const call = file.transfers.find((one) => one.id === id);
+      await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
+      await fixture.watch();
+      await expect(payoutExports.release(seen, { decision: 'Test' }, 'test', signal)).rejects.toThrow(
+        /has ended meanwhile/,
+      );
+      const released = await fixture.server.database.reader
+        .selectFrom('transfer_exports')
+        .select('transfer_id')
+        .where('id', '=', file.export ?? '')
+        .where('released_at', 'is not', null)
+        .execute();
+      expect(released).toEqual([]);
     });
 
     it("do not forget, when they are let go, payments that another merchant's treasury may have made to the same address", async () => {

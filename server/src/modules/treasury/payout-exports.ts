@@ -310,21 +310,22 @@ export function createPayoutExports(deps: TreasuryContext) {
       }
       const ids = transfers.map(({ id }) => id);
       await database.write(async (transaction) => {
-        await lockTransfers(transaction, ids);
+        const locked = await lockTransfers(transaction, ids);
         const groups = [];
         for (const [one] of groupBy(transfers, (row) => `${row.mode}/${row.network}`).values())
           if (one) groups.push(...(await readStoredGroups(deps, transaction, one)));
         for (const transfer of transfers) {
           const held = await store.findExportOf(transaction, transfer.id);
-          // Somebody else may have released it meanwhile, and exported it again: the proof was not of that export.
+          // It may have ended meanwhile, or somebody else has released it and exported it again: the proof was not of that.
           const isSame =
+            locked.get(transfer.id)?.status === 'pending' &&
             held?.id === transfer.export_id &&
             (held?.handed_at ?? null) === (transfer.handed_at ?? null) &&
             (held?.handed_nonce ?? null) === (transfer.handed_nonce ?? null) &&
             (held?.wallet_answer ?? null) === (transfer.wallet_answer ?? null);
           if (!isSame) {
             throw invalidState(
-              `Another export or a wallet has taken the transfer ${transfer.id} meanwhile. Look again`,
+              `The transfer ${transfer.id} has ended meanwhile, or another export or a wallet has taken it. Look again`,
             );
           }
           const now = clock.real();
