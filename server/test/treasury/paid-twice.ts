@@ -8,6 +8,7 @@ import { factory, transact } from '../support/forwarders.js';
 import { openShop } from '../support/shop.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { createTransfersByHand, unwatchedPayer } from '../../src/core/withdrawals/transfers-by-hand.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -322,6 +323,33 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - gas });
       await fixture.watch();
       expect(await fixture.custody('ETH')).toEqual({ ...before, treasury: before.treasury - gas });
+      await fixture.booksInOrder();
+    });
+
+    it('is settled by no other hash if a reorganisation lets it wait again while one is looked up', async () => {
+      const id = await createTransfer(1.115);
+      const txHash = await payOut(1_115_000n);
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+      const { app, database } = fixture.server;
+      const byHand = createTransfersByHand({
+        ...app,
+        payer: () => ({
+          ...unwatchedPayer,
+          // Between the look and the settlement.
+          async placeOf() {
+            await database.write((transaction) => app.transfers.unsettle(transaction, id, txHash));
+            return undefined;
+          },
+        }),
+      });
+      const claimed = { transferId: id, txHash: 'cd'.repeat(32), height: undefined, networkFee: undefined };
+      await expect(byHand.settle(claimed, 'test', new AbortController().signal)).rejects.toThrow(
+        /it waits again/,
+      );
+      await database.write((transaction) =>
+        app.transfers.settle(transaction, id, txHash, 0n, 'treasury'),
+      );
       await fixture.booksInOrder();
     });
 

@@ -77,6 +77,23 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
     });
   });
 
+  it('neither end by an unseen transaction nor fail once their network is not configured any more, unless it is said that nobody looked', async () => {
+    const id = await accept();
+    const move = (network: string) =>
+      server.database.write((transaction) =>
+        transaction.updateTable('transfers').set({ network }).where('id', '=', id).execute(),
+      );
+    await move('gone');
+    const settle = ['transfers', 'settle', id, '--tx-hash', '12'.repeat(32)];
+    expect(await merchant.refusal(...settle)).toContain('NETWORKS_FILE has no gone any more');
+    expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'No')).toContain(
+      'NETWORKS_FILE has no gone any more',
+    );
+    expect((await merchant.retrieve(id)).status).toBe('pending');
+    await move('tron');
+    expect(await merchant.command(...settle, '--unverified')).toMatchObject({ status: 'success' });
+  });
+
   it('do not include those that the server sends itself', async () => {
     await merchant.fund({ network: 'bsc', amount: 10 });
     const { id } = await merchant.withdraw({

@@ -7,16 +7,17 @@ import type { AuditActor, AuditAction, AuditFields, AuditLog } from '../merchant
 import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Clock } from '../shared/clock.js';
-import { invalidField } from '../shared/problem.js';
+import { invalidField, invalidState } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { proveSettlement, type ClaimedPayment, type Proof, type ProofDeps } from './settlement-proof.js';
 import type { Transfers } from './transfers.js';
+import { lockTransfers } from './waiting-transfers.js';
 
 export interface TransfersByHandDeps {
   readonly database: Database;
   readonly clock: Pick<Clock, 'at'>;
   readonly auditLog: Pick<AuditLog, 'record'>;
-  readonly currencies: Pick<Currencies, 'known'>;
+  readonly currencies: Pick<Currencies, 'known' | 'network'>;
   readonly connected: readonly ConnectedNetwork[];
   readonly transfers: Pick<Transfers, 'findAny' | 'settle' | 'fail'>;
   readonly payer: () => WatchedPayer;
@@ -79,10 +80,28 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
     });
   }
 
+  /** True if nodes show what happens there. On the other networks that are configured, no real money moves. */
+  const hasNodes = ({ mode, network: code }: TransferRow): boolean =>
+    connected.some(({ network }) => network.mode === mode && network.code === code);
+  const mustHaveNodes = (row: TransferRow): boolean =>
+    hasNodes(row) || currencies.network(row.mode, row.network) === undefined;
+
+  /** Nothing was looked up: the network is not configured any more, or the transfer had ended until now. */
+  async function ensureEnded(transaction: Transaction, id: string): Promise<void> {
+    const row = (await lockTransfers(transaction, [id])).get(id);
+    if (row?.executor !== 'operator' || !mustHaveNodes(row)) return;
+    if (row.status !== 'pending' && row.status !== 'processing') return;
+    throw invalidState(
+      hasNodes(row)
+        ? 'The network has dropped the transaction that paid this transfer, and it waits again. Look again'
+        : `NETWORKS_FILE has no ${row.network} any more, so no node can show what paid this transfer. Configure it, or use "transfers settle" with --unverified, which takes your word`,
+    );
+  }
+
   return {
     /**
      * Looks the transaction up, and settles the transfer that it paid. Repeating it with the same hash changes only a
-     * fee that was wrong. Problems: `not_found`, `validation_error`, `invalid_state`.
+     * fee that was wrong. Problems: `not_found`, `validation_error`, `invalid_state`, also if nobody can look it up.
      * @throws if no node answers
      */
     async settle(paid: PaidByHand, actor: AuditActor, signal: AbortSignal): Promise<TransferRow> {
@@ -109,6 +128,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
           ? undefined
           : parseAmount(networkFee, currency, 'network-fee', currency.decimals);
       const work = async (transaction: Transaction) => {
+        if (!proof && !isUnverified) await ensureEnded(transaction, transferId);
         const part = await proof?.claim(transaction);
         const fee = paidFrom === 'treasury' && proof ? 0n : (given ?? part);
         if (proof && fee === undefined) {
@@ -127,12 +147,20 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
 
     /**
      * Gives up on a transfer that was not sent: its amount is available again. Repeating it changes nothing. Problems:
-     * `not_found`; `invalid_state` while it is reserved, or if any node shows that a treasury has paid it.
+     * `not_found`; `invalid_state` while it is reserved, if any node shows that a treasury has paid it, or if its network
+     * is not configured any more, so that none can.
      * @throws NodesUnavailable
      */
     async fail(id: string, reason: string, actor: AuditActor, signal: AbortSignal): Promise<TransferRow> {
       const row = await transfers.findAny(database.reader, id);
-      if (row?.status === 'pending') await payer().ensureUnpaidOnChain(row, signal);
+      if (row?.status === 'pending' && mustHaveNodes(row)) {
+        if (!hasNodes(row)) {
+          throw invalidState(
+            `NETWORKS_FILE has no ${row.network} any more, so no node can show whether the wallet has paid this transfer. Configure it first`,
+          );
+        }
+        await payer().ensureUnpaidOnChain(row, signal);
+      }
       const work = (transaction: Transaction) => transfers.fail(transaction, id, reason);
       return change(id, actor, 'transfer.failed', work);
     },
