@@ -351,6 +351,21 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
+    it('is settled by its payment, although a node made up a head far above it when the transfer was made', async () => {
+      await fixture.server.database.write((transaction) =>
+        transaction
+          .updateTable('chain_cursors')
+          .set((e) => ({ head_height: e('head_height', '+', 1000) }))
+          .where('network', '=', network)
+          .execute(),
+      );
+      const amount = nextAmount();
+      const id = await createTransfer(amount);
+      await payOut(unitsOf(amount));
+      await fixture.watch();
+      expect(await transferStatus(id)).toBe('success');
+    });
+
     it('is settled by hand neither with a payment of somebody else, nor with an earlier one', async () => {
       const amount = nextAmount();
       const early = await payOut(unitsOf(amount));

@@ -11,7 +11,7 @@ export interface PaidAt {
 }
 
 /**
- * The block must be above those that were known when the transfer was made. Payments between two looks at the chain
+ * The block must be above those that were read when the transfer was made. Payments between two looks at the chain
  * are told apart by the time, which blocks have in whole seconds.
  */
 export function isAfter(clock: Pick<Clock, 'at'>, { height, time }: PaidAt, transfer: TransferRow): boolean {

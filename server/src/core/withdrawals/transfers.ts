@@ -74,7 +74,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       failure_reason: null,
       settled_at: null,
       reversals: 0,
-      from_height: read ? Math.max(read.height, read.head_height) : null,
+      // Not the head, which a single node can make up: the transfer would be blind to its payment.
+      from_height: read?.height ?? null,
       pays_again: null,
       created_at: now,
       updated_at: now,
