@@ -211,6 +211,49 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
+    it('is neither handed over nor written again if the account has sent something since its wallet refused', async () => {
+      const { id, exportId, nonce } = await handed();
+      await ask(`/${exportId}/answer`, { transfers: [id], answer: null });
+      await transact(anvil, treasury, '0x', treasury);
+      expect(await statusOf(`/${exportId}/hand-over`, { transfers: [id], from: treasury })).toBe(409);
+      expect(await statusOf(`/${exportId}/file`)).toBe(409);
+      await expect(
+        fixture.command(`transfers export --network ${network} --format json --again ${exportId}`),
+      ).rejects.toThrow(/may have sent it, although it refused/);
+      await fixture.watch();
+      await ask(`/${exportId}/release`, { nonce });
+      await fail(id);
+    });
+
+    it('is handed over after one that was sent, if the wallet had refused both at once', async () => {
+      const [sent, other] = [await createTransfer(), await createTransfer()];
+      const file = await ask<File>('', { network });
+      const exportId = file.export ?? '';
+      await ask(`/${exportId}/hand-over`, { transfers: [sent, other], from: treasury });
+      await ask(`/${exportId}/answer`, { transfers: [sent, other], answer: null });
+      await ask(`/${exportId}/hand-over`, { transfers: [sent], from: treasury });
+      const call = file.transfers.find((one) => one.id === sent) ?? { to: '', data: '' };
+      const { transactionHash: answer } = await transact(anvil, call.to, call.data, treasury);
+      await ask(`/${exportId}/answer`, { transfers: [sent], answer });
+      await fixture.watch();
+      expect(await transferStatus(sent)).toBe('success');
+      await ask(`/${exportId}/hand-over`, { transfers: [other], from: treasury });
+      await fixture.command(`transfers release ${other} --yes --reason Test`);
+      await fail(other);
+    });
+
+    it('is handed to no other account than that of its export', async () => {
+      await fixture.setTreasury(second);
+      await fixture.setTreasury();
+      const id = await createTransfer();
+      const { export: exportId } = await ask<File>('', { network });
+      const given = { transfers: [id], from: second };
+      expect(await statusOf(`/${exportId ?? ''}/hand-over`, given)).toBe(409);
+      await ask(`/${exportId ?? ''}/hand-over`, { ...given, from: treasury });
+      await fixture.command(`transfers release ${id} --yes --reason Test`);
+      await fail(id);
+    });
+
     it('A transfer is booked and reported if it is paid after an owner let it go and it failed', async () => {
       const { id, exportId, call, amount } = await handed();
       await ask(

@@ -179,6 +179,25 @@ export const handOver = (
 ): Promise<number> =>
   updateHeld(transaction, transferIds, handed, (e) => e.and({ id: exportId, handed_at: null }));
 
+/** What an account's wallet on a network has answered to what it was asked to send with a nonce, or a later one. */
+export async function answersSince(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  account: string,
+  nonce: number,
+): Promise<string[]> {
+  const rows = await reader
+    .selectFrom('transfer_exports')
+    .innerJoin('transfers', 'transfers.id', 'transfer_exports.transfer_id')
+    .select('wallet_answer')
+    .distinct()
+    .where((e) => e.and({ mode, network }))
+    .where((e) => e(e.fn('lower', ['account']), '=', account.toLowerCase()))
+    .where('handed_nonce', '>=', nonce)
+    .execute();
+  return rows.flatMap(({ wallet_answer: answer }) => answer ?? []);
+}
+
 /** Of live mode: takes them for handed over, it is not known to which account. */
 export async function forgetWallets(transaction: Transaction, now: number): Promise<void> {
   await transaction

@@ -10,6 +10,7 @@ import { invalidField, invalidState, orNotFound } from '../../core/shared/proble
 import type { Scope } from '../../core/shared/scope.js';
 import { ensureDue } from '../../core/withdrawals/ensure-due.js';
 import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
+import { ensureUnsent } from './asked-before.js';
 import * as store from './export-store.js';
 import { networkAt, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
@@ -61,8 +62,8 @@ export function createHandOver(deps: TreasuryContext) {
 
   return {
     /**
-     * Marks transfers of an export. Problems: `not_found`; `validation_error` if the
-     * account is no treasury of the merchant; `invalid_state` if a wallet was asked for one before, or it seems to be paid.
+     * Marks transfers of an export. Problems: `not_found`; `validation_error` if the account is no treasury of the
+     * merchant; `invalid_state` if the export is for another one, a wallet was asked for one before, or it seems to be paid.
      * @throws NodesUnavailable
      */
     async handOver(
@@ -83,14 +84,13 @@ export function createHandOver(deps: TreasuryContext) {
       if (!treasuriesOf(merchantId).includes(from.toLowerCase())) {
         throw invalidField('from', 'Is no treasury of the shop: what another account pays does not settle');
       }
-      const other = rows.find(
-        ({ account, handed_nonce: nonce }) => nonce !== null && account?.toLowerCase() !== from.toLowerCase(),
-      );
+      const other = rows.find(({ account }) => account?.toLowerCase() !== from.toLowerCase());
       if (other) {
         throw invalidState(
-          `The wallet of ${other.account ?? 'another account'} was asked to send one of these before, and only the chain can show that it has not. Ask that one again`,
+          `The export is for ${other.account ?? 'an account that is not known'}, which may have signed it, and only the chain can show that it has not. Ask that one, or release it`,
         );
       }
+      await ensureUnsent(reader, on, rows, signal);
       await ensureUnpaid(on, rows, reserved, signal);
       const nonce = await leastNonce(on, from, signal);
       await database.write(async (transaction) => {

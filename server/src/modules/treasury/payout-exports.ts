@@ -11,6 +11,7 @@ import { invalidField, invalidState, orNotFound } from '../../core/shared/proble
 import type { Mode, Scope, Within } from '../../core/shared/scope.js';
 import { ensureDue } from '../../core/withdrawals/ensure-due.js';
 import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
+import { ensureUnsent } from './asked-before.js';
 import * as store from './export-store.js';
 import type { HeldExport, ReservedTransfer } from './export-store.js';
 import { networkAt, placeOf, type EvmConnected, type TreasuryContext } from './context.js';
@@ -204,7 +205,8 @@ export function createPayoutExports(deps: TreasuryContext) {
     /**
      * The transfers of an export that still wait, and were handed to no wallet in the browser, to be written once more:
      * by the same checks as the first time. Problems: `not_found`; `invalid_state` if nothing is left, while the
-     * watcher is behind, or if it belongs to another network, where the same calls would pay with other tokens.
+     * watcher is behind, if a wallet that is said to have refused may have sent one, or if it belongs to another
+     * network, where the same calls would pay with other tokens.
      * @param expected the network that it must be of; any if it is undefined
      * @throws NodesUnavailable
      */
@@ -232,6 +234,7 @@ export function createPayoutExports(deps: TreasuryContext) {
           'These transfers were handed to a wallet in the browser, which may send them: a file would pay them twice',
         );
       }
+      await ensureUnsent(database.reader, on, unhanded, signal);
       const made = { id, createdAt: first.exported_at };
       const { free, held, leftOut } = await pickDue(on, unhanded, id, signal);
       return { id, leftOut, held, on, ...writePayouts(on, made, free, currencies) };
