@@ -353,6 +353,21 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
+    it('costs what its transaction cost, whatever somebody says who does not run the server', async () => {
+      const id = await createTransfer(0.00009, 'ETH');
+      const txHash = await payOut(90_000_000_000_000n, 'ETH');
+      await anvil.mine(confirmations - 1);
+      await fixture.scan();
+      const byHand = createTransfersByHand({ ...fixture.server.app, payer: () => unwatchedPayer });
+      const claimed = { transferId: id, txHash, height: undefined, networkFee: '5' };
+      await expect(byHand.settle(claimed, 'test', new AbortController().signal)).rejects.toThrow(
+        /whose cost no node reports/,
+      );
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+      await fixture.booksInOrder();
+    });
+
     it('keeps its sweeps on the books when a node leaves out the logs of the last blocks', async () => {
       const { address } = await fixture.pay('USDT');
       const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(

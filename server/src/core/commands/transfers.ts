@@ -62,7 +62,7 @@ export const transferCommands: Group = {
       },
       async run({ transfersByHand, actor, signal }, { id: transferId, txHash, block, ...given }) {
         const { networkFee, unverified: isUnverified } = given;
-        const paid = { transferId, txHash, height: block, networkFee, isUnverified };
+        const paid = { transferId, txHash, height: block, networkFee, isUnverified, isFeeCorrected: true };
         return showRecord(transferJson(await transfersByHand.settle(paid, actor, signal)));
       },
     }),

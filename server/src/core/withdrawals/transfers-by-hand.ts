@@ -49,8 +49,10 @@ export const unwatchedPayer: WatchedPayer = {
 };
 
 export interface PaidByHand extends ClaimedPayment {
-  /** In the transfer's own currency, if no node reports it, or to correct it. */
+  /** In the transfer's own currency, if no node reports it. */
   readonly networkFee: string | undefined;
+  /** Believes the given fee also if a node reports another one: of those who run the server. */
+  readonly isFeeCorrected?: boolean;
   /** Does not look: for transactions that no node here can see. */
   readonly isUnverified?: boolean;
 }
@@ -105,7 +107,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
      * @throws if no node answers
      */
     async settle(paid: PaidByHand, actor: AuditActor, signal: AbortSignal): Promise<TransferRow> {
-      const { transferId, txHash, networkFee, isUnverified = false } = paid;
+      const { transferId, txHash, networkFee, isUnverified = false, isFeeCorrected = false } = paid;
       const { reader } = database;
       const proof = isUnverified
         ? undefined
@@ -130,6 +132,11 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
       const work = async (transaction: Transaction) => {
         if (!proof && !isUnverified) await ensureEnded(transaction, transferId);
         const part = await proof?.claim(transaction);
+        if (given !== undefined && !isFeeCorrected && (!proof || part !== undefined))
+          throw invalidField(
+            'network-fee',
+            'Only for a transaction whose cost no node reports. Leave it out',
+          );
         const fee = paidFrom === 'treasury' && proof ? 0n : (given ?? part);
         if (proof && fee === undefined) {
           throw invalidField(
@@ -137,7 +144,8 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
             'Required: no node here shows what this transaction cost. An explorer does',
           );
         }
-        const settled = await transfers.settle(transaction, transferId, txHash, fee ?? 0n, paidFrom);
+        const known = fee ?? row?.network_fee ?? 0n;
+        const settled = await transfers.settle(transaction, transferId, txHash, known, paidFrom);
         if (proof?.cost) await payer().bookGas(transaction, settled, txHash, proof.cost);
         return settled;
       };
