@@ -474,6 +474,17 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
+    it('A transfer to another treasury of the shop is settled by its payment', async () => {
+      const amount = nextAmount();
+      const body = { amount, currency: 'USDT', walletAddress: second, walletNetwork: network };
+      const { body: made } = await fixture.merchant.transfer(body);
+      const { id } = made.data as { id: string };
+      await payOut(unitsOf(amount), treasury, second);
+      await fixture.watch();
+      expect(await transferStatus(id)).toBe('success');
+      await fixture.booksInOrder();
+    });
+
     async function elsewhere(): Promise<TestBrowser> {
       const { id } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
       return signIn(fixture.server, 'owner', 'eve@elsewhere.example', id);

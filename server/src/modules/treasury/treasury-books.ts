@@ -39,11 +39,11 @@ export async function bookTreasuryBlocks(
     if ((await store.lockCursor(transaction, place)) !== read.cursor) return;
     await bookSweeps(deps, transaction, watched, read);
     for (const payment of read.payments) {
-      // Between treasuries of the same merchants, nothing has left.
-      if (areOfOne(owners, payment)) continue;
       const isPossible = payment.is_certain || payable.some((transfer) => mayPay(owners, payment, transfer));
       if (!isPossible) continue;
       const maySettle = payment.is_exact && (await hasLike(transaction, payment));
+      // Between treasuries of the same merchants, nothing has left, unless a transfer was to do so.
+      if (!maySettle && areOfOne(owners, payment)) continue;
       const row = { ...payment, may_settle: maySettle };
       const isNew = await store.insertPayment(transaction, row);
       if (isNew && !maySettle) unexplained.push(row);
