@@ -172,7 +172,14 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       const { hold } = treasuryModule.rules(app).payoutExports;
       await database.write((transaction) => hold(transaction, row ? [row] : [], 'test'));
       expect(await nonceOf(treasury)).toBeGreaterThan(0);
-      await expect(fixture.command(`transfers release ${id} --nonce 0`)).rejects.toThrow(/no nonce is a proof/);
+      await expect(fixture.command(`transfers release ${id} --nonce 0`)).rejects.toThrow(
+        /no nonce is a proof/,
+      );
+      // Nor is it given to another one.
+      const exportId = (await list()).exports.find(({ transfers }) => transfers[0]?.id === id)?.id ?? '';
+      expect(await statusOf(`/${exportId}/file`)).toBe(409);
+      expect(await statusOf(`/${exportId}/answer`, { transfers: [id], answer: null })).toBe(409);
+      expect(await statusOf(`/${exportId}/hand-over`, { transfers: [id], from: treasury })).toBe(409);
       await fixture.command(`transfers release ${id} --yes --reason Test`);
       await fail(id);
     });

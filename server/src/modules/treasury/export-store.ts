@@ -127,13 +127,13 @@ export const countUnheld = (reader: Reader, scope: Scope) =>
 /** @param payers by merchant; none if it is not known which wallet has them */
 export async function insertExports(
   transaction: Transaction,
-  made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
+  made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at' | 'handed_at'>,
   exported: readonly TransferRow[],
   payers: ReadonlyMap<string, Payer>,
 ): Promise<void> {
-  const unhanded = { handed_at: null, handed_nonce: null, wallet_answer: null };
+  const unanswered = { handed_nonce: null, wallet_answer: null };
   const rows = exported.map(({ id, merchant_id: merchantId }) => ({
-    ...{ ...made, transfer_id: id, released_at: null, released_nonce: null, ...unhanded },
+    ...{ ...made, transfer_id: id, released_at: null, released_nonce: null, ...unanswered },
     account: payers.get(merchantId)?.account ?? null,
     first_nonce: payers.get(merchantId)?.nonce ?? null,
   }));

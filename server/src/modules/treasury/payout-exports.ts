@@ -37,19 +37,17 @@ type Releasable = TransferRow & Partial<HeldExport>;
 /** Why transfers are let go that a wallet may have: a nonce that is used up, or what somebody has decided, in their words. */
 export type ReleaseReason = { readonly nonce: number } | { readonly decision: string };
 
-/** Reserves transfers that nobody exported, because a wallet may have paid them anyway. */
+/** Reserves transfers that nobody exported, because a wallet may have paid them anyway: as if it had been asked to. */
 export const hold = (
   { newId, clock }: TreasuryContext,
   transaction: Transaction,
   transfers: readonly TransferRow[],
   actor: AuditActor,
-): Promise<void> =>
-  store.insertExports(
-    transaction,
-    { id: newId(), actor: storedActor(actor), created_at: clock.real() },
-    transfers,
-    new Map(),
-  );
+): Promise<void> => {
+  const now = clock.real();
+  const made = { id: newId(), actor: storedActor(actor), created_at: now, handed_at: now };
+  return store.insertExports(transaction, made, transfers, new Map());
+};
 
 export function createPayoutExports(deps: TreasuryContext) {
   const { database, clock, newId, auditLog, currencies, connected } = deps;
@@ -81,7 +79,8 @@ export function createPayoutExports(deps: TreasuryContext) {
         );
       }
       await ensureDue(deps, transaction, transfers);
-      await store.insertExports(transaction, { ...made, actor: storedActor(actor) }, transfers, payers);
+      const stored = { ...made, actor: storedActor(actor), handed_at: null };
+      await store.insertExports(transaction, stored, transfers, payers);
       for (const [merchantId, own] of groupBy(transfers, (row) => row.merchant_id)) {
         await auditLog.record(transaction, {
           ...{ merchantId, mode, actor, action: 'transfer.exported', subjectId: made.id },
@@ -231,7 +230,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       const unhanded = rows.filter((row) => row.handed_at === null);
       if (unhanded.length === 0) {
         throw invalidState(
-          'These transfers were handed to a wallet in the browser, which may send them: a file would pay them twice',
+          'These transfers were handed to a wallet, or nobody knows which one has them: a file would pay them twice',
         );
       }
       await ensureUnsent(database.reader, on, unhanded, signal);

@@ -108,8 +108,8 @@ export const treasuryTables = {
      */
     first_nonce: bigint().nullable(),
     /**
-     * When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. After a
-     * restore, the time when that was confirmed: a wallet may have been asked since the backup. Real time.
+     * When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. If it is
+     * not known which wallet has it, as after a restore, when that was noticed. Real time.
      */
     handed_at: time().nullable(),
     /** The next nonce of the account then: what the wallet has sent has no lower one. Stays if the page says that it has refused. */
