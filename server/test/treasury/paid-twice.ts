@@ -327,8 +327,8 @@ const testTransfers = (engine: TestEngine): unknown =>
     });
 
     it('is settled by no other hash if a reorganisation lets it wait again while one is looked up', async () => {
-      const id = await createTransfer(1.115);
-      const txHash = await payOut(1_115_000n);
+      const id = await createTransfer(0.115);
+      const txHash = await payOut(115_000n);
       await fixture.watch();
       expect(await status(id)).toBe('success');
       const { app, database } = fixture.server;
@@ -347,9 +347,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(byHand.settle(claimed, 'test', new AbortController().signal)).rejects.toThrow(
         /it waits again/,
       );
-      await database.write((transaction) =>
-        app.transfers.settle(transaction, id, txHash, 0n, 'treasury'),
-      );
+      await database.write((transaction) => app.transfers.settle(transaction, id, txHash, 0n, 'treasury'));
       await fixture.booksInOrder();
     });
 
@@ -535,9 +533,9 @@ const testTransfers = (engine: TestEngine): unknown =>
       });
 
       it('does not lose its unclear payment when an equal transfer is released', async () => {
-        const [one, paid] = [await createTransfer(0.0008, 'ETH'), await createTransfer(0.0008, 'ETH')];
+        const [one, paid] = [await createTransfer(0.00008, 'ETH'), await createTransfer(0.00008, 'ETH')];
         await exported();
-        const txHash = await callSafe(800_000_000_000_000n);
+        const txHash = await callSafe(80_000_000_000_000n);
         untold(true);
         await fixture.watch();
         untold(false);
@@ -545,9 +543,26 @@ const testTransfers = (engine: TestEngine): unknown =>
         expect(await unclear()).toEqual(expect.arrayContaining([one, paid]));
         expect(await exported()).toEqual([]);
         await fixture.command(`transfers settle ${paid} --tx-hash ${txHash}`);
+        await fixture.watch();
         expect(await exported()).toEqual([one]);
         await fixture.command(`transfers release ${one} --yes --reason Checked`);
         await fixture.command(`transfers fail ${one} --reason No`);
+        await fixture.booksInOrder();
+      });
+
+      it('can be given up, and an equal one too, once somebody has seen that neither was paid', async () => {
+        const both = [await createTransfer(0.00007, 'ETH'), await createTransfer(0.00007, 'ETH')];
+        await exported();
+        await callSafe(1n);
+        untold(true);
+        await fixture.watch();
+        untold(false);
+        expect(await unclear()).toEqual(expect.arrayContaining(both));
+        for (const id of both) {
+          await fixture.command(`transfers release ${id} --yes --reason Checked`);
+          await fixture.command(`transfers fail ${id} --reason No`);
+        }
+        expect(await Promise.all(both.map(status))).toEqual(['failed', 'failed']);
         await fixture.booksInOrder();
       });
     });

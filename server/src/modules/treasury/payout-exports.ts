@@ -243,7 +243,8 @@ export function createPayoutExports(deps: TreasuryContext) {
       hold(deps, transaction, transfers, actor),
 
     /** The database is older than what wallets were given: any of them may have what an export holds. */
-    forgetWallets: (transaction: Transaction): Promise<void> => store.forgetWallets(transaction, clock.real()),
+    forgetWallets: (transaction: Transaction): Promise<void> =>
+      store.forgetWallets(transaction, clock.real()),
 
     /** The transfers that wait and are reserved, oldest export first. */
     async list(scope: Within): Promise<ReservedTransfer[]> {
@@ -291,7 +292,8 @@ export function createPayoutExports(deps: TreasuryContext) {
 
     /**
      * Lets transfers be exported again, or fail. Payments of them that happen anyway are booked. A decision sets
-     * aside what may have been their payment, and what no node knew for certain, unless an equal transfer waits too.
+     * aside what may have been their payments, and what no node knew for certain, but for one for each equal transfer
+     * that waits too.
      * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up
      * in blocks that were read, it must be one that it can have signed with, and no payment may be unclear. A decision
      * is refused only if a node has the transaction. Problem: `invalid_state`
@@ -334,11 +336,13 @@ export function createPayoutExports(deps: TreasuryContext) {
           const alike = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
           if ('nonce' in why) refuseIfUnclear(transfer, alike?.paid ?? []);
           await store.releaseExports(transaction, [transfer.id], now, nonce);
-          // If an equal transfer waits, that one may have been paid.
-          if ('decision' in why && (alike?.waiting.every(({ id }) => ids.includes(id)) ?? true)) {
+          if ('decision' in why) {
             const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
+            const treasuries = treasuriesOf(transfer.merchant_id);
             const said = { note: why.decision, noted_by: storedActor(actor), noted_at: now };
-            await noteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id), said);
+            // An equal transfer that waits may have been paid.
+            const others = alike?.waiting.filter(({ id }) => !ids.includes(id)) ?? [];
+            await noteUnclear(transaction, transfer, treasuries, said, others.length);
           }
           await auditLog.record(transaction, {
             ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },

@@ -147,23 +147,31 @@ export async function insertPayment(transaction: Transaction, row: TreasuryPayme
   return count > 0n;
 }
 
-/** Sets aside what may have been a payment of a transfer, and was not. @param treasuries of its merchant, in lower case */
+/**
+ * Sets aside what may have been payments of a transfer, and were not.
+ * @param treasuries of its merchant, in lower case
+ * @param left how many stay, the newest: equal transfers wait for them
+ */
 export async function noteUnclear(
   transaction: Transaction,
   transfer: TransferRow,
   treasuries: readonly string[],
   said: PaymentNote,
+  left: number,
 ): Promise<void> {
   if (treasuries.length === 0) return;
   const { mode, network, currency, address, amount } = transfers.encode(transfer);
-  await transaction
-    .updateTable('treasury_payments')
-    .set(said)
+  const rows = await transaction
+    .selectFrom('treasury_payments')
+    .selectAll()
     .where((e) => e.and({ mode, network, currency, address, amount, is_certain: 0 }))
     .where((e) => e.fn('lower', ['treasury']), 'in', treasuries)
     .where('transfer_id', 'is', null)
     .where('noted_at', 'is', null)
+    .orderBy('block_height', 'desc')
+    .orderBy('output_index')
     .execute();
+  for (const row of rows.slice(left)) await updatePayment(transaction, payments.decode(row), said);
 }
 
 /** The purpose of a payment that someone has named. */
