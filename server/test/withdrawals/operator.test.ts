@@ -77,7 +77,7 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
     });
   });
 
-  it('neither end by an unseen transaction nor fail once their network is not configured any more, unless it is said that nobody looked', async () => {
+  it('neither end by an unseen transaction nor fail once their network is not configured any more, without the word of the operator', async () => {
     const id = await accept();
     const move = (network: string) =>
       server.database.write((transaction) =>

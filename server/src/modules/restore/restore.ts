@@ -36,7 +36,7 @@ export interface RestoreDeps extends RoomDeps {
     transfers: readonly TransferRow[],
     actor: AuditActor,
   ) => Promise<boolean>;
-  /** What is known of the wallets that have transfers is as old as the backup. */
+  /** The records of wallets that have transfers are as old as the backup. */
   readonly forgetWallets: (transaction: Transaction) => Promise<void>;
   readonly log: Logger;
 }

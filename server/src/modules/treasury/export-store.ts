@@ -179,7 +179,7 @@ export const handOver = (
 ): Promise<number> =>
   updateHeld(transaction, transferIds, handed, (e) => e.and({ id: exportId, handed_at: null }));
 
-/** What an account's wallet on a network has answered to what it was asked to send with a nonce, or a later one. */
+/** The answers of an account's wallet on a network to requests that were made at a nonce, or at a later one. */
 export async function answersSince(
   reader: Reader,
   { mode, network }: NetworkRef,

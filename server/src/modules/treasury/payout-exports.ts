@@ -204,7 +204,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     /**
      * The transfers of an export that still wait, and were handed to no wallet in the browser, to be written once more:
      * by the same checks as the first time. Problems: `not_found`; `invalid_state` if nothing is left, while the
-     * watcher is behind, if a wallet that is said to have refused may have sent one, or if it belongs to another
+     * watcher is behind, if a wallet may have sent one although it refused, or if it belongs to another
      * network, where the same calls would pay with other tokens.
      * @param expected the network that it must be of; any if it is undefined
      * @throws NodesUnavailable
@@ -242,7 +242,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     hold: (transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor) =>
       hold(deps, transaction, transfers, actor),
 
-    /** The database is older than what wallets were given: any of them may have what an export holds. */
+    /** The database is older than the last hand-overs: any wallet may have the transfers of an export. */
     forgetWallets: (transaction: Transaction): Promise<void> =>
       store.forgetWallets(transaction, clock.real()),
 

@@ -42,7 +42,7 @@ export async function bookTreasuryBlocks(
       const isPossible = payment.is_certain || payable.some((transfer) => mayPay(owners, payment, transfer));
       if (!isPossible) continue;
       const maySettle = payment.is_exact && (await hasLike(transaction, payment));
-      // Between treasuries of the same merchants, nothing has left, unless a transfer was to do so.
+      // Between treasuries of the same merchants, nothing has left, unless a transfer asked for it.
       if (!maySettle && areOfOne(owners, payment)) continue;
       const row = { ...payment, may_settle: maySettle };
       const isNew = await store.insertPayment(transaction, row);
