@@ -19,7 +19,9 @@ type RestorePorts = Pick<Core, 'config' | 'hooks' | 'connected' | 'depositKeys'>
 export const restore = defineModule({
   name: 'restore',
   settings: restoreSettings,
-  async create(core: Omit<RestoreDeps, 'marker' | 'hold' | 'connected' | 'depositKeys'> & RestorePorts) {
+  async create(
+    core: Omit<RestoreDeps, 'marker' | 'hold' | 'forgetWallets' | 'connected' | 'depositKeys'> & RestorePorts,
+  ) {
     const { config, database, currencies, depositKeys, connected, hooks, clock, log } = core;
     const id = await ensureDatabaseId(database, randomUUID);
     const { MARKER_DIRECTORY: directory } = settingsOf(config, restoreSettings);
