@@ -78,7 +78,7 @@ describe.each(engines)('transfers that an operator sends, on $name', (engine) =>
   });
 
   it('neither end by an unseen transaction nor fail once their network is not configured any more, without the word of the operator', async () => {
-    const id = await accept();
+    const { id } = await merchant.withdraw({ amount: 5 });
     const move = (network: string) =>
       server.database.write((transaction) =>
         transaction.updateTable('transfers').set({ network }).where('id', '=', id).execute(),
