@@ -282,7 +282,7 @@ describe('A part of a file', () => {
   const script = readdirSync(fileURLToPath(new URL('../../dist/demo/assets', import.meta.url))).find((name) =>
     name.endsWith('.js'),
   );
-  const files = ['/flags/ng.svg', '/pay/page.css', '/crypto-checkout.js', `/assets/${script ?? ''}`];
+  const files = ['/flags/ng.svg', '/crypto-checkout.js', `/assets/${script ?? ''}`];
 
   it.each(files)(
     '%s that it has not is 416, and says how long the file is (vert-x3/vertx-web#428)',
