@@ -63,7 +63,7 @@ describe.each(engines)('The days of a zone, on $name', (engine) => {
   });
 
   it.each([
-    ['--month 2026-13', '"2026-13" is not a month: write it as 2026-12'],
+    ['--month 2026-13', 'Must be a month: 2026-12'],
     ['--from 2026-02-30 --to 2026-03-01', '"2026-02-30" is not a day: write it as 2026-12-31'],
     ['--from 2026-03-02 --to 2026-03-01', 'Must not be after "to"'],
     ['--from 2026-03-02', 'Give from and to'],
