@@ -181,6 +181,8 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
 describe('A live page of the console', () => {
   let server: TestServer;
   const pages: AbortController[] = [];
+  /** A reply that nothing refers to is collected, and its connection closed. */
+  const replies: Response[] = [];
   beforeAll(async () => {
     server = await startServer({ engine: sqlite });
   });
@@ -193,7 +195,9 @@ describe('A live page of the console', () => {
     const page = new AbortController();
     pages.push(page);
     const headers = { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' };
-    return (await fetch(`${server.url}/console/api/changes/test`, { headers, signal: page.signal })).status;
+    const reply = await fetch(`${server.url}/console/api/changes/test`, { headers, signal: page.signal });
+    replies.push(reply);
+    return reply.status;
   }
   async function openMany(email: string, count: number): Promise<number[]> {
     const statuses: number[] = [];

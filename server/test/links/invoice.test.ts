@@ -106,7 +106,8 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect((await step('lock', again.paymentId)).status).toBe(200);
     const late = await update({ lines: [{ name: 'Lamp', quantity: 1, amount: 1 }] });
     expect([late.status, late.body.data.code]).toEqual([409, 'invalid_state']);
-    expect((await update({ title: 'Another title' })).status).toBe(200);
+    const same = [{ name: 'Lamp', quantity: 3, amount: 90 }];
+    expect((await update({ title: 'Another title', lines: same })).status).toBe(200);
   });
 
   it('A command makes one', async () => {

@@ -14,7 +14,8 @@ const startedAt = Date.now();
 const parts = {
   connected: [{ network: { mode: 'live', code: 'tron', family: 'tron', addressNet: 'tron' } }],
   depositKeys: {
-    list: () => Promise.resolve([{ mode: 'live', state: 'in_use', family: 'tron', sourceId: 'key', used: 0 }]),
+    list: () =>
+      Promise.resolve([{ mode: 'live', state: 'in_use', family: 'tron', sourceId: 'key', used: 0 }]),
     preview: () => ({ derive: (index: number) => (index === 0 ? address : `${address}${index}`) }),
   },
   marker: { since: () => undefined },

@@ -39,7 +39,7 @@ export function stylesheetOf(file: string): RequestHandler {
 }
 
 /** Serves the stylesheet of the pages for payers. */
-export const sendStylesheet = stylesheetOf(dataFile('pages.css'));
+export const sendStylesheet: RequestHandler = stylesheetOf(dataFile('pages.css'));
 
 export interface Page {
   readonly status: number;

@@ -29,6 +29,9 @@ export interface NewLink extends LinkChanges {
   readonly baseCurrency: string;
 }
 
+const linesText = ({ lines }: Pick<LinkRow, 'lines'>): string =>
+  JSON.stringify(lines.map(({ name, quantity, amount }) => [name, quantity, String(amount)]));
+
 export function createLinks(deps: LinksDeps) {
   const { database, clock, newId, currencies, auditLog, merchants, customers, publicUrl } = deps;
 
@@ -167,9 +170,10 @@ export function createLinks(deps: LinksDeps) {
       const isOwn = found?.merchant_id === actor.merchantId && found.mode === actor.mode;
       const before = orNotFound(isOwn ? found : undefined, 'payment link');
       const currency = currencies.known(before.base_currency);
-      if (changes.lines !== undefined && (await store.heldOf(transaction, [id]))(id).payments > 0)
-        throw invalidState('A payer is paying it, or has paid it: its lines cannot change');
       const changed = { ...before, ...changeSettings(before, changes, currency) };
+      const hasOtherLines = linesText(changed) !== linesText(before);
+      if (hasOtherLines && (await store.heldOf(transaction, [id]))(id).payments > 0)
+        throw invalidState('A payer is paying it, or has paid it: its lines cannot change');
       const row = {
         ...(changes.redirectUrl === undefined ? changed : await withRedirect(transaction, actor, changed)),
         customer_id: await customerOf(transaction, actor, changes.customerEmail, changed),
