@@ -204,8 +204,6 @@ export default defineConfig(
       // They call every endpoint with every key.
       'server/test/contract-walk.test.ts',
       'server/test/roles.test.ts',
-      'server/test/merchants/key-scopes.test.ts',
-      'server/test/ops/logs.ts',
     ],
     rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, ...ownShops] },
   },

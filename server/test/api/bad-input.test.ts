@@ -92,7 +92,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   afterAll(() => server.stop());
 
   /** A request of the right form, but for these parts. */
-  const send = ({ method, body }: Route, url: string, change: CallOptions = {}) =>
+  const ask = ({ method, body }: Route, url: string, change: CallOptions = {}) =>
     server.api(method, url, body === undefined ? change : { body, ...change });
 
   it.each(keyed)('$title without a key, or with an unknown one, is 401', async ({ method, url }) => {
@@ -120,54 +120,54 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
 
   it.each(withBody)('$title with a body over the limit is 413', async (route) => {
     const body = { more: 'x'.repeat(200_000) };
-    expect(code(await send(route, route.url(), { body }))).toEqual([413, 'payload_too_large']);
-    expect((await send(route, route.url(), { body: JSON.stringify(body) })).status).toBe(413);
+    expect(code(await ask(route, route.url(), { body }))).toEqual([413, 'payload_too_large']);
+    expect((await ask(route, route.url(), { body: JSON.stringify(body) })).status).toBe(413);
   });
 
   it.each(withBody)('$title with malformed JSON is 400', async (route) => {
     for (const body of ['{', '{"a":}', 'nothing', '\u{feff}{}x', "{'a':1}", '{"a":1}{"b":2}']) {
-      expect(code(await send(route, route.url(), { body }))).toEqual([400, 'invalid_json']);
+      expect(code(await ask(route, route.url(), { body }))).toEqual([400, 'invalid_json']);
     }
   });
 
   it.each(withBody)('$title with another content type than JSON is 415', async (route) => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml']) {
       const headers = { 'Content-Type': type };
-      const answer = await send(route, route.url(), { body: route.body ?? { a: 1 }, headers });
+      const answer = await ask(route, route.url(), { body: route.body ?? { a: 1 }, headers });
       expect(code(answer)).toEqual([415, 'unsupported_media_type']);
     }
   });
 
   it.each(withBody)('$title with a body that is not an object is 400', async (route) => {
     for (const body of ['[]', 'null', '1', '"text"', 'true', '[{}]']) {
-      expect(code(await send(route, route.url(), { body }))).toEqual([400, 'validation_error']);
+      expect(code(await ask(route, route.url(), { body }))).toEqual([400, 'validation_error']);
     }
   });
 
   it.each(requiredFields)('$title without $field is 400 and names it', async (route) => {
     const { body, field } = route;
-    const answer = await send(route, route.url(), { body: { ...(body as object), [field]: undefined } });
+    const answer = await ask(route, route.url(), { body: { ...(body as object), [field]: undefined } });
     expect(code(answer)).toEqual([400, 'validation_error']);
     expect(answer.body.data.param).toBe(field);
     expect(answer.body.data.errors).toEqual([{ path: field, message: expect.stringMatching(/./) as string }]);
   });
 
   it.each(all)('$title with an unknown query parameter is 400 and names it', async (route) => {
-    expectNamed(await send(route, `${route.url()}?surplus=1`), 'surplus');
+    expectNamed(await ask(route, `${route.url()}?surplus=1`), 'surplus');
   });
 
   it.each(placeholders)('$title with a $placeholder that is not UTF-8 is 400 and names it', async (route) => {
     const { path, placeholder, endpoint } = route;
     const valueOf = (name: string) => encodePath(endpoint.sample.params?.[name] ?? name);
     const url = fillPath(path, (name) => (name === placeholder ? '%FF' : valueOf(name)));
-    expectNamed(await send(route, url), placeholder);
+    expectNamed(await ask(route, url), placeholder);
   });
 
   it.each(keyed.filter(({ method }) => method === 'POST' || method === 'PATCH'))(
     '$title with an Idempotency-Key that is too long is 400',
     async (route) => {
       const headers = { 'Idempotency-Key': 'k'.repeat(256) };
-      expect(code(await send(route, route.url(), { headers }))).toEqual([400, 'validation_error']);
+      expect(code(await ask(route, route.url(), { headers }))).toEqual([400, 'validation_error']);
     },
   );
 
@@ -176,7 +176,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     async (route) => {
       const { body, field, endpoint } = route;
       const sendWith = (value: unknown) =>
-        send(route, route.url(), { body: { ...(body as object), [field]: value } });
+        ask(route, route.url(), { body: { ...(body as object), [field]: value } });
       for (const value of wrongValues) {
         const { status } = await sendWith(value);
         expect(status, `${field}: ${JSON.stringify(value)}`).toBeLessThan(500);
@@ -188,14 +188,14 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
 
   it.each(all)('$title ignores unknown fields', async (route) => {
     const url = unknownUrl(route);
-    const plain = await send(route, url);
+    const plain = await ask(route, url);
     const surplus = {
       __proto__x: 1,
       constructor: { prototype: { isAdmin: true } },
       surplus: [1, { a: null }],
       ...(route.body as object | undefined),
     };
-    const answer = await send(route, url, route.method === 'GET' ? {} : { body: surplus });
+    const answer = await ask(route, url, route.method === 'GET' ? {} : { body: surplus });
     // A second payment with the same reference is a conflict. Every other reply is the same as before.
     expect([plain.status, 409]).toContain(answer.status);
     expect(answer.status).toBeLessThan(500);
@@ -217,16 +217,16 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     '$title with a repeated ?$parameter is 400 and names it, and with a wrong one never a 5xx',
     async (route) => {
       const { parameter } = route;
-      expectNamed(await send(route, `${route.url()}?${parameter}=1&${parameter}=2`), parameter);
+      expectNamed(await ask(route, `${route.url()}?${parameter}=1&${parameter}=2`), parameter);
       for (const value of wrongParameters) {
-        const { status } = await send(route, `${route.url()}?${parameter}=${encodeURI(value)}`);
+        const { status } = await ask(route, `${route.url()}?${parameter}=${encodeURI(value)}`);
         expect(status, value).toBeLessThan(500);
       }
     },
   );
 
   it.each(ofRecord)('$title for an id that does not exist is 404', async (route) => {
-    expect(code(await send(route, unknownUrl(route)))).toEqual([404, 'not_found']);
+    expect(code(await ask(route, unknownUrl(route)))).toEqual([404, 'not_found']);
   });
 
   it.each(ofRecord)('$title for a malformed id is 404 or 400', async ({ method, path, idNames, body }) => {
@@ -240,7 +240,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     '$title does not exist for live keys',
     async (route) => {
       const key = await server.foreignKey('public', 'live');
-      expect(code(await send(route, route.url(), { key }))).toEqual([404, 'not_found']);
+      expect(code(await ask(route, route.url(), { key }))).toEqual([404, 'not_found']);
     },
   );
 });

@@ -34,10 +34,10 @@ async function cost(
     ...(body && { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }),
     ...given.headers,
   };
-  const send = () => statusOf(server.url, { method, path, headers, body });
+  const repeat = () => statusOf(server.url, { method, path, headers, body });
   // The first one compiles schemas and statements.
-  await send();
-  return costOf(send, mostCpuMs);
+  await repeat();
+  return costOf(repeat, mostCpuMs);
 }
 
 function expectCheap({ ms, reply }: Cost<number>, ...statuses: number[]): void {

@@ -105,7 +105,7 @@ describe.each(enginesOfTurn)('at log level trace, on $name', (engine) => {
     });
     secrets.push(secretKey, publicKey, String(secret));
 
-    async function send(route: Route, key: string | undefined, body: unknown, value?: string) {
+    async function request(route: Route, key: string | undefined, body: unknown, value?: string) {
       const { method, endpoint } = route;
       const { status, body: answer } = await call(url, method, urlOf(route, value), {
         key,
@@ -119,10 +119,10 @@ describe.each(enginesOfTurn)('at log level trace, on $name', (engine) => {
       for (const route of routes) {
         const { body } = route;
         for (const key of [undefined, `sk_test_${canaries.unknownKey}`, publicKey, secretKey])
-          await send(route, key, withCanaries(body));
-        await send(route, secretKey, invalid(body));
-        await send(route, secretKey, `{"email":"${email}",`);
-        await send(route, secretKey, withCanaries(body), `${canaries.path} ${email}`);
+          await request(route, key, withCanaries(body));
+        await request(route, secretKey, invalid(body));
+        await request(route, secretKey, `{"email":"${email}",`);
+        await request(route, secretKey, withCanaries(body), `${canaries.path} ${email}`);
       }
     }
     await walk();

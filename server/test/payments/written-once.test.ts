@@ -91,7 +91,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
   let shop: SteppedShop;
   afterEach(() => shop.close());
 
-  const open = async () => {
+  const start = async () => {
     shop = await openSteppedShop(engine);
     await shop.scan('tron');
     const scope = await shop.merchant();
@@ -125,7 +125,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
     ).map(({ type }) => type);
 
   it('are one of the receipt and one of the payment where it is confirmed and credited', async () => {
-    const scope = await open();
+    const scope = await start();
     const { id, address } = await shop.lock(scope);
     await shop.send('tron', 'USDT', address, usdt(10));
     const writes = await countWrites(shop);
@@ -146,7 +146,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
   });
 
   it('are one of a receipt that is deep when it is first seen, or gets into a block', async () => {
-    const scope = await open();
+    const scope = await start();
     const [known, unknown] = [await shop.lock(scope), await shop.lock(scope)];
     await shop.send('tron', 'USDT', known.address, usdt(10));
     await shop.scan('tron');
@@ -165,7 +165,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
   });
 
   it('are one of each receipt that a scan confirms, and two of those that it leaves to the next', async () => {
-    const scope = await open();
+    const scope = await start();
     const { id, address } = await shop.lock(scope);
     await shop.flood('tron', 'USDT', address, 10_000n, 1200);
     const writes = await countWrites(shop);
@@ -179,7 +179,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
   });
 
   it('credit a part that waited for the rest together with it, as one settlement', async () => {
-    const scope = await open();
+    const scope = await start();
     const { id, address } = await shop.lock(scope);
     await shop.send('tron', 'USDT', address, usdt(4));
     await shop.mine('tron', 2);
@@ -199,7 +199,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
   it.each(refused.flatMap((one) => [['known', ...one] as const, ['new', ...one] as const]))(
     'leave a %s receipt as seen, and in step with the chain, while %s cannot be written',
     async (kind, _name, event, table, condition) => {
-      const scope = await open();
+      const scope = await start();
       const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];
       for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
       if (kind === 'known') {
