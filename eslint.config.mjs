@@ -12,6 +12,10 @@ import patterns from './scripts/lint-patterns.mjs';
 const refusedSyntax = [
   { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
   { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'Use a module.' },
+  {
+    selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+    message: 'Write its properties in the outer object.',
+  },
 ];
 
 /** Files that parse text that the database did not write. Its columns and settings have codecs: server/src/core/db/codecs.ts. */

@@ -129,7 +129,9 @@ async function payOrder(browser, { url, publicKey, secretKey }, txRef) {
     method: 'POST',
     headers: { Authorization: `Bearer ${secretKey}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({
-      ...{ network: 'tron', currency: 'USDT', amount },
+      network: 'tron',
+      currency: 'USDT',
+      amount,
       address: (await shown.textContent())?.trim(),
     }),
   });

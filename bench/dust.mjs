@@ -123,9 +123,14 @@ async function open(engine, directory, stops, name) {
   if (name !== 'quiet' && name !== 'two payers') {
     const rows = Array.from({ length: Number(options.dust) }, () => ({
       tx_hash: randomBytes(32).toString('hex'),
-      ...{ merchant_id: merchantId, network: 'tron', currency: 'USDT', sender: 'T' },
-      ...{ address: flooded, amount: '1' },
-      ...{ sent_at: Date.now(), block_height: null },
+      merchant_id: merchantId,
+      network: 'tron',
+      currency: 'USDT',
+      sender: 'T',
+      address: flooded,
+      amount: '1',
+      sent_at: Date.now(),
+      block_height: null,
     }));
     for (let start = 0; start < rows.length; start += 1000) {
       const chunk = rows.slice(start, start + 1000);

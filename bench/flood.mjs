@@ -97,11 +97,14 @@ async function main(engine) {
       { name: 'small transfers', calls: parts, from: ['127.0.0.4'], waitsForLimits: true },
       ...surfaces.map(({ name, calls }) => ({
         name: `${name}, one address`,
-        ...{ calls, from: ['127.0.0.5'], waitsForLimits: true },
+        calls,
+        from: ['127.0.0.5'],
+        waitsForLimits: true,
       })),
       ...surfaces.map(({ name, calls, perMinute }) => ({
         name: `${name}, fifty`,
-        ...{ calls, from: addresses(1, manyAddresses) },
+        calls,
+        from: addresses(1, manyAddresses),
         perSecond: Math.min(manyPerSecond, (manyAddresses * perMinute) / 60),
       })),
     ].filter(({ name }) => name.includes(options.only));
@@ -336,9 +339,14 @@ async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
       .executeTakeFirstOrThrow();
     const rows = Array.from({ length: smallTransfers }, (_value, index) => ({
       tx_hash: randomBytes(32).toString('hex'),
-      ...{ merchant_id, network: 'tron', currency: 'USDT', sender: 'T' },
-      ...{ address, amount: index % 2 === 0 ? '1' : '20000' },
-      ...{ sent_at: Date.now(), block_height: null },
+      merchant_id,
+      network: 'tron',
+      currency: 'USDT',
+      sender: 'T',
+      address,
+      amount: index % 2 === 0 ? '1' : '20000',
+      sent_at: Date.now(),
+      block_height: null,
     }));
     for (let start = 0; start < rows.length; start += 500) {
       await transaction

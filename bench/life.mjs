@@ -185,7 +185,10 @@ async function measureSize(engine, before) {
       blocks.push(await measureBlocks(shop, server, hooks, count));
     }
     return {
-      ...{ engine, before, rates, blocks },
+      engine,
+      before,
+      rates,
+      blocks,
       coldMs: cold?.server,
       serverMs: percentile(
         rounds.map((one) => one.server),
@@ -319,7 +322,9 @@ function openShop(servers, hooks) {
   }
 
   return {
-    ...{ mine, pay, create },
+    mine,
+    pay,
+    create,
     /** So many lives, up to the webhook. @param {number} count */
     async live(count) {
       const ids = await Promise.all(Array.from({ length: count }, () => pay()));
@@ -406,12 +411,16 @@ async function fill(url, count, template) {
     `${series} join ${table} t on t.${column} = '${template}' order by s.i`;
   const address = `'T' || s.i`;
   await copyOf(sql, 'payments', of('payments', 'id'), {
-    ...{ id, address, address_id: id },
+    id,
+    address,
+    address_id: id,
     tx_ref: `'order-' || s.i`,
     created_at: `t.created_at - ${count} + s.i`,
   });
   await copyOf(sql, 'addresses', of('addresses', 'payment_id'), {
-    ...{ id, address, payment_id: id },
+    id,
+    address,
+    payment_id: id,
     derivation_index: '1000000 + s.i',
   });
   await copyOf(sql, 'receipts', of('receipts', 'payment_id'), {

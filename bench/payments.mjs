@@ -273,7 +273,12 @@ async function startRepeating(directory, stops) {
   const [{ id, address, derivation_index: index }] = rows;
   const recorded = { units: noted, unique: [id, address], index: String(index) };
   const floor = await startFloor({
-    ...{ databaseUrl, floorPath: '', paymentId, replies, verifyFloor: 'select', recorded },
+    databaseUrl,
+    floorPath: '',
+    paymentId,
+    replies,
+    verifyFloor: 'select',
+    recorded,
   });
   stops.push(floor.stop);
   return floor;

@@ -16,7 +16,12 @@ const help = `Lists the endpoints of the API: method, path, and the kind of key 
 async function readEndpoints() {
   const { api, endpointsOf } = await import('crypto-checkout/contract');
   return endpointsOf(api).map(({ resource, verb, endpoint: { method, path, aliases = [], key } }) => ({
-    ...{ resource, verb, method, path, aliases, key },
+    resource,
+    verb,
+    method,
+    path,
+    aliases,
+    key,
   }));
 }
 

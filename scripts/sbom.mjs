@@ -22,13 +22,18 @@ export function billOfMaterials(release, lock) {
       const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
       const content = integrity && Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex');
       return {
-        ...{ type: 'library', name, version, purl },
+        type: 'library',
+        name,
+        version,
+        purl,
         ...(license && { licenses: [{ expression: license }] }),
         ...(content && { hashes: [{ alg: 'SHA-512', content }] }),
       };
     });
   return {
-    ...{ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 },
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    version: 1,
     metadata: { component: { type: 'application', name: release.name, version: release.version } },
     components,
   };

@@ -126,8 +126,14 @@ it('a receipt is shown on a page of the server, and saved as text with the whole
   const txHash = '5f2b9c7e0d1a4b8c6e3f5a7d9b1c2e4f6a8b0c1d3e5f7a9b2c4d6e8f0a1b3c5d';
   const receipts = [
     {
-      ...{ currency: 'USDT', network: 'tron', amount: 3.25, txHash, explorerUrl: '' },
-      ...{ confirmations: 2, requiredConfirmations: 2, firstSeenAt: '2026-01-01T00:00:40.000Z' },
+      currency: 'USDT',
+      network: 'tron',
+      amount: 3.25,
+      txHash,
+      explorerUrl: '',
+      confirmations: 2,
+      requiredConfirmations: 2,
+      firstSeenAt: '2026-01-01T00:00:40.000Z',
       status: 'confirmed' as const,
       counts: true,
     },

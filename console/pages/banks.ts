@@ -68,7 +68,10 @@ const render = (data: Data, view: View): TemplateResult =>
       html`${data.waiting.length === 0 ? nothing : html`<p>${texts.taken(sums(data.waiting))}</p>`}
       ${waitingTable(data.waiting, view)}`,
       button(view, {
-        ...{ text: texts.create, permission: 'bankPayouts.create', isGuarded: true, kind: 'main' },
+        text: texts.create,
+        permission: 'bankPayouts.create',
+        isGuarded: true,
+        kind: 'main',
         run: () => create(view),
       }),
     )}
@@ -77,7 +80,9 @@ const render = (data: Data, view: View): TemplateResult =>
       texts.accounts,
       accountTable(data.accounts, view),
       button(view, {
-        ...{ text: texts.addAccount, permission: 'bankAccounts.create', isGuarded: true },
+        text: texts.addAccount,
+        permission: 'bankAccounts.create',
+        isGuarded: true,
         run: () => addAccount(view),
       }),
     )}
@@ -86,7 +91,8 @@ const render = (data: Data, view: View): TemplateResult =>
 const waitingTable = (rows: readonly Payout[], view: View) =>
   table<Payout>({
     label: texts.waiting,
-    ...{ rows, view },
+    rows,
+    view,
     columns: [
       { label: texts.account, kind: 'prose', cell: to },
       { label: texts.amount, kind: 'money', cell: sumOf },
@@ -104,19 +110,27 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
           one.isOwn
             ? rowActions(one.id, [
                 button(view, {
-                  ...{ text: texts.settle, permission: 'bankPayouts.settle', isGuarded: true },
-                  ...{ kind: 'main small', run: () => settle(one, view) },
+                  text: texts.settle,
+                  permission: 'bankPayouts.settle',
+                  isGuarded: true,
+                  kind: 'main small',
+                  run: () => settle(one, view),
                 }),
                 button(view, {
-                  ...{ text: texts.fail, permission: 'bankPayouts.fail', isGuarded: true },
-                  ...{ kind: 'small', run: () => fail(one, view) },
+                  text: texts.fail,
+                  permission: 'bankPayouts.fail',
+                  isGuarded: true,
+                  kind: 'small',
+                  run: () => fail(one, view),
                 }),
               ])
             : nothing,
       },
     ],
     empty: emptyHint(view, texts.noWaiting, {
-      ...{ text: texts.create, page: 'banks', query: { do: 'create' } },
+      text: texts.create,
+      page: 'banks',
+      query: { do: 'create' },
       permission: 'bankPayouts.create',
     }),
   });
@@ -124,7 +138,8 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
 const endedTable = (rows: readonly Payout[], view: View) =>
   table<Payout>({
     label: texts.ended,
-    ...{ rows, view },
+    rows,
+    view,
     columns: [
       { label: texts.account, kind: 'prose', cell: to },
       { label: texts.amount, kind: 'money', cell: sumOf },
@@ -147,7 +162,8 @@ const endedTable = (rows: readonly Payout[], view: View) =>
 const accountTable = (rows: readonly Account[], view: View) =>
   table<Account>({
     label: texts.accounts,
-    ...{ rows, view },
+    rows,
+    view,
     columns: [
       { label: texts.holder, cell: ({ accountName }) => accountName },
       { label: texts.bank, cell: ({ bankName }) => bankName },
@@ -155,7 +171,9 @@ const accountTable = (rows: readonly Account[], view: View) =>
       { label: texts.accountCurrency, cell: ({ currency, country }) => `${currency}, ${country}` },
     ],
     empty: emptyHint(view, texts.noAccounts, {
-      ...{ text: texts.addAccount, page: 'banks', query: { do: 'account' } },
+      text: texts.addAccount,
+      page: 'banks',
+      query: { do: 'account' },
       permission: 'bankAccounts.create',
     }),
   });
@@ -172,11 +190,14 @@ async function create(view: View): Promise<void> {
     text: texts.createText,
     fields: [
       {
-        ...{ name: 'bankAccountId', label: texts.account, value: first.id },
+        name: 'bankAccountId',
+        label: texts.account,
+        value: first.id,
         options: known.accounts.map((one) => [one.id, `${nameOf(one)}, ${one.accountName}`]),
       },
       {
-        ...{ name: 'currency', label: texts.currency },
+        name: 'currency',
+        label: texts.currency,
         options: held.map(({ currency, availableBalance }) => [
           currency,
           `${currency}: ${texts.available(amount(availableBalance, currency))}`,

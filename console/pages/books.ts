@@ -129,7 +129,8 @@ const nextStep = (view: View): NextStep =>
 const list = (bookings: readonly Booking[], view: View) =>
   table<Booking>({
     label: texts.bookings,
-    ...{ rows: bookings, view },
+    rows: bookings,
+    view,
     columns: [
       { label: texts.time, kind: 'time', cell: (one) => time(one.time) },
       { label: texts.kind, cell: ({ kind, note }) => html`${texts.kinds[kind]} <small>${note}</small>` },

@@ -107,7 +107,9 @@ async function assign({ assignee }: PaymentCase, view: View): Promise<void> {
     title: texts.assignTitle,
     fields: [
       {
-        ...{ name: 'person', label: texts.person, value: before ?? view.session.person.id },
+        name: 'person',
+        label: texts.person,
+        value: before ?? view.session.person.id,
         options: [...team.data.map(({ id, email }) => [id, email] as const), ['', texts.nobody]],
       },
     ],

@@ -57,7 +57,8 @@ function render({ networks, differences }: Data, view: View): TemplateResult {
 const networkTable = (rows: readonly Network[], view: View) =>
   table<Network>({
     label: texts.networks,
-    ...{ rows, view },
+    rows,
+    view,
     columns: [
       { label: texts.network, cell: ({ name }) => name },
       { label: texts.compared, kind: 'time', cell: (one) => time(one.comparedAt) || texts.never },
@@ -67,7 +68,9 @@ const networkTable = (rows: readonly Network[], view: View) =>
         kind: 'actions',
         cell: (one) =>
           button(view, {
-            ...{ text: texts.compare, permission: 'chainChecks.compare', kind: 'main small' },
+            text: texts.compare,
+            permission: 'chainChecks.compare',
+            kind: 'main small',
             run: () => compare(one, view),
           }),
       },
@@ -130,7 +133,8 @@ const isTooMuch = ({ amount: value }: Row) => !value.startsWith('-');
 const differenceTable = (rows: readonly Row[], label: string, view: View) =>
   table<Row>({
     label,
-    ...{ rows, view },
+    rows,
+    view,
     columns: [
       {
         label: texts.address,
@@ -155,8 +159,11 @@ const differenceTable = (rows: readonly Row[], label: string, view: View) =>
               cell: (one: Row) =>
                 isTooMuch(one) && one.outcome !== 'credited'
                   ? button(view, {
-                      ...{ text: texts.credit, permission: 'chainChecks.book', isGuarded: true },
-                      ...{ kind: 'small' as const, run: () => credit(one, view) },
+                      text: texts.credit,
+                      permission: 'chainChecks.book',
+                      isGuarded: true,
+                      kind: 'small' as const,
+                      run: () => credit(one, view),
                     })
                   : nothing,
             },

@@ -89,7 +89,9 @@ function render({ one, sums, subscriptions, payments }: Data, view: View): Templ
             texts.erase,
             html`<p>${texts.eraseText}</p>`,
             button(view, {
-              ...{ text: texts.eraseButton, permission: 'erasure.erase', isGuarded: true },
+              text: texts.eraseButton,
+              permission: 'erasure.erase',
+              isGuarded: true,
               run: () => erase(one, view),
             }),
           )
@@ -106,7 +108,8 @@ const countOf = (sums: Data['sums']) => sums.reduce((count, { payments }) => cou
 const lastPayments = (rows: readonly PaymentRecord[], view: View) =>
   table<PaymentRecord>({
     label: texts.lastPayments,
-    ...{ rows, view },
+    rows,
+    view,
     href: ({ id }) => view.link('payment', id),
     columns: [
       { label: ofPayments.reference, cell: ({ txRef, id }) => txRef ?? id },
@@ -119,7 +122,9 @@ const lastPayments = (rows: readonly PaymentRecord[], view: View) =>
       { label: ofPayments.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
     ],
     empty: emptyHint(view, texts.noPayments, {
-      ...{ text: texts.newPayment, page: 'payments', query: { do: 'create' } },
+      text: texts.newPayment,
+      page: 'payments',
+      query: { do: 'create' },
       permission: 'payments.create',
     }),
   });

@@ -60,7 +60,8 @@ function render({ webhook, keys, deliveries }: Data, view: View): TemplateResult
       isFiltered
         ? replayButton(filter, deliveries.pagination?.total ?? 0, view)
         : button(view, {
-            ...{ text: texts.retryAll, permission: 'webhooks.retryFailed' },
+            text: texts.retryAll,
+            permission: 'webhooks.retryFailed',
             run: () => retryAll(view),
           }),
     )}
@@ -147,7 +148,8 @@ function keySection(keys: readonly ApiKey[], view: View): TemplateResult {
     texts.keys,
     html`${table<ApiKey>({
         label: texts.keys,
-        ...{ rows: keys, view },
+        rows: keys,
+        view,
         columns: [
           {
             label: texts.key,

@@ -42,7 +42,8 @@ const render = ({ waiting, exports, unexplained, psbts: made }: Data, view: View
       html`<p>${texts.waitingText}</p>
         ${table<Waiting>({
           label: texts.waiting,
-          ...{ rows: waiting, view },
+          rows: waiting,
+          view,
           columns: [
             { label: texts.network, cell: ({ network }) => network },
             { label: texts.count, kind: 'money', cell: ({ count }) => count },
@@ -61,7 +62,10 @@ function exportAction({ network, by }: Waiting, view: View): unknown {
   if (by === 'psbt') {
     const run = () => makePsbt(network, view);
     return button(view, {
-      ...{ text: texts.makePsbt, permission: 'psbts.create', isGuarded: true, kind: 'main small' },
+      text: texts.makePsbt,
+      permission: 'psbts.create',
+      isGuarded: true,
+      kind: 'main small',
       run,
     });
   }
@@ -73,14 +77,19 @@ function exportAction({ network, by }: Waiting, view: View): unknown {
     await tellLeftOut(made.data, view);
   };
   return button(view, {
-    ...{ text: texts.export, permission: 'payoutExports.create', kind: 'main small' as const, run },
+    text: texts.export,
+    permission: 'payoutExports.create',
+    kind: 'main small' as const,
+    run,
   });
 }
 
 function outflowSection(unexplained: Data['unexplained'], view: View): TemplateResult {
   const explain = async ({ network, txHash }: Outflow) => {
     const values = await view.ask({
-      ...{ title: texts.explainTitle, text: html`<p>${texts.explainText}</p>`, action: texts.explainAction },
+      title: texts.explainTitle,
+      text: html`<p>${texts.explainText}</p>`,
+      action: texts.explainAction,
       fields: [{ name: 'note', label: texts.note }],
     });
     if (!values) return;
@@ -92,7 +101,8 @@ function outflowSection(unexplained: Data['unexplained'], view: View): TemplateR
     html`<p>${texts.unexplainedText}</p>
       ${table<Outflow>({
         label: texts.unexplained,
-        ...{ rows: unexplained, view },
+        rows: unexplained,
+        view,
         columns: [
           { label: texts.amount, kind: 'money', cell: ({ amount, currency }) => `${amount} ${currency}` },
           { label: texts.network, cell: ({ network }) => network },
@@ -112,12 +122,10 @@ function outflowSection(unexplained: Data['unexplained'], view: View): TemplateR
             kind: 'actions',
             cell: (one) =>
               button(view, {
-                ...{
-                  text: texts.explain,
-                  permission: 'payoutExports.explain',
-                  isGuarded: true,
-                  kind: 'small' as const,
-                },
+                text: texts.explain,
+                permission: 'payoutExports.explain',
+                isGuarded: true,
+                kind: 'small' as const,
                 run: () => explain(one),
               }),
           },
@@ -140,7 +148,8 @@ function exportSection(one: Export, view: View): TemplateResult {
       ])}
       ${table<Export['transfers'][number]>({
         label: texts.count,
-        ...{ rows: one.transfers, view },
+        rows: one.transfers,
+        view,
         href: ({ id }) => view.link('transfer', id),
         columns: [
           { label: texts.amount, kind: 'money', cell: ({ amount, currency }) => `${amount} ${currency}` },
@@ -156,17 +165,23 @@ function exportSection(one: Export, view: View): TemplateResult {
     ${
       one.chain && free.length > 0
         ? button(view, {
-            ...{ text: texts.send, permission: 'payoutExports.handOver', kind: 'main' },
+            text: texts.send,
+            permission: 'payoutExports.handOver',
+            kind: 'main',
             run: () => sendFromWallet(one, view),
           })
         : nothing
     }
     ${button(view, {
-      ...{ text: texts.release, permission: 'payoutExports.release', isGuarded: true },
+      text: texts.release,
+      permission: 'payoutExports.release',
+      isGuarded: true,
       run: () => release(one, view),
     })}
     ${button(view, {
-      ...{ text: texts.decide, permission: 'payoutExports.decide', isGuarded: true },
+      text: texts.decide,
+      permission: 'payoutExports.decide',
+      isGuarded: true,
       run: () => decide(one, view),
     })}`,
   );
@@ -187,15 +202,23 @@ const fileButtons = (one: Export, view: View) =>
     saveCsv(
       `transfers-${one.id}.csv`,
       transfers.map(({ id, amount, currency, address, ...call }) => ({
-        ...{ transfer: id, network: one.network, address, amount, currency },
-        ...{ to: call.to, value: call.value, data: call.data, link: call.link },
+        transfer: id,
+        network: one.network,
+        address,
+        amount,
+        currency,
+        to: call.to,
+        value: call.value,
+        data: call.data,
+        link: call.link,
       })),
     ),
   )}`;
 
 const fileButton = (text: string, { id }: Export, view: View, save: (file: File) => void) =>
   button(view, {
-    ...{ text, permission: 'payoutExports.write' },
+    text,
+    permission: 'payoutExports.write',
     async run() {
       const written = await view.act(() => view.api(payoutExports.write, { params: { export_id: id } }));
       if (!written) return;

@@ -82,7 +82,10 @@ function passkeyOffer(view: View): TemplateResult | typeof nothing {
     html`<p>${texts.passkeyText}</p>
       <div class="actions">
         ${button(view, {
-          ...{ text: texts.passkeyAdd, permission: 'passkeys.create', isGuarded: true, kind: 'main' },
+          text: texts.passkeyAdd,
+          permission: 'passkeys.create',
+          isGuarded: true,
+          kind: 'main',
           async run() {
             const { add } = await import('./passkey-parts.js');
             if (await add(view)) later();

@@ -46,7 +46,8 @@ export function linkFields(link?: Link): readonly Field[] {
   const asks = (name: (typeof known)[number]): Field => {
     const field = link?.fields.find((one) => one.name === name);
     return {
-      ...{ name: `ask-${name}`, label: texts[name] },
+      name: `ask-${name}`,
+      label: texts[name],
       value: field ? (field.isRequired ? 'required' : 'asked') : '',
       options: [
         ['', texts.notAsked],
@@ -69,14 +70,19 @@ export function linkFields(link?: Link): readonly Field[] {
     { name: 'maxQuantity', label: texts.quantity, type: 'number', value: text(link?.maxQuantity ?? 1) },
     { name: 'stock', label: texts.stock, type: 'number', hint: texts.stockHint, value: text(link?.stock) },
     {
-      ...{ name: 'uses', label: texts.uses, value: link?.uses ?? 'many' },
+      name: 'uses',
+      label: texts.uses,
+      value: link?.uses ?? 'many',
       options: [
         ['many', texts.many],
         ['single', texts.single],
       ],
     },
     {
-      ...{ name: 'lines', label: texts.lines, hint: texts.linesHint, isLong: true },
+      name: 'lines',
+      label: texts.lines,
+      hint: texts.linesHint,
+      isLong: true,
       value: (link?.lines ?? []).map((one) => `${one.name}; ${one.quantity}; ${one.amount}`).join('\n'),
     },
     {
@@ -89,11 +95,17 @@ export function linkFields(link?: Link): readonly Field[] {
     { name: 'customerEmail', label: texts.customer, type: 'email', hint: texts.customerHint },
     ...known.map(asks),
     {
-      ...{ name: 'own', label: texts.own, hint: texts.ownHint, isLong: true },
+      name: 'own',
+      label: texts.own,
+      hint: texts.ownHint,
+      isLong: true,
       value: own.map(({ label, isRequired }) => label + (isRequired ? ' *' : '')).join('\n'),
     },
     {
-      ...{ name: 'expiresAt', label: texts.end, hint: texts.endHint(shopZone()), type: 'date' },
+      name: 'expiresAt',
+      label: texts.end,
+      hint: texts.endHint(shopZone()),
+      type: 'date',
       value: dayShown(link?.expiresAt),
     },
     { name: 'successText', label: texts.successText, isLong: true, value: text(link?.successText) },

@@ -65,7 +65,9 @@ function choices<Kind extends string>(
           )}
         </fieldset>
         ${field({
-          ...{ name: 'language', label: texts.language, value: language },
+          name: 'language',
+          label: texts.language,
+          value: language,
           options: languages.map((code) => [code, languageName(code)]),
         })}
         ${more ?? nothing}
@@ -104,8 +106,11 @@ export const payerMailSection = (payers: PayerMail, view: View): TemplateResult 
       text: texts.payersText(texts.modes[view.mode]),
       offered: payerKinds.map((kind) => [kind, texts.payerKinds[kind]]),
       more: field({
-        ...{ name: 'replyTo', label: texts.replyTo, hint: texts.replyToHint },
-        ...{ type: 'email', value: payers.replyTo },
+        name: 'replyTo',
+        label: texts.replyTo,
+        hint: texts.replyToHint,
+        type: 'email',
+        value: payers.replyTo,
       }),
       permission: 'payerMail.update',
       save: (kinds, language, values) =>

@@ -196,7 +196,10 @@ function transferSection(rows: Rows<Transfer>, view: View): TemplateResult {
     html`${transferList.fields(rows, view)}
     ${transferList.table(rows, view, emptyHint(view, texts.noTransfers, next))}`,
     html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
-        ...{ text: texts.create, permission: 'transfers.create', isGuarded: true, kind: 'main' },
+        text: texts.create,
+        permission: 'transfers.create',
+        isGuarded: true,
+        kind: 'main',
         run: () => create(view),
       })}`,
   );
@@ -241,7 +244,9 @@ async function create(view: View): Promise<void> {
     fields: [
       { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
       {
-        ...{ name: 'place', label: texts.coinAndNetwork, isRequired: true },
+        name: 'place',
+        label: texts.coinAndNetwork,
+        isRequired: true,
         options: places.map(({ label }, index) => [String(index), label]),
       },
       { name: 'walletAddress', label: texts.to, isRequired: true, hint: texts.addressHint, asks: 'key' },
@@ -282,7 +287,8 @@ async function create(view: View): Promise<void> {
 const payoutTable = (rows: readonly Payout[], view: View) =>
   table<Payout>({
     label: texts.payouts,
-    ...{ rows, view },
+    rows,
+    view,
     columns: [
       { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
       {

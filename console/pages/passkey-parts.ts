@@ -29,7 +29,10 @@ export function passkeySection(passkeys: readonly Passkey[], view: View): Templa
             kind: 'actions',
             cell: (one) =>
               button(view, {
-                ...{ text: texts.remove, permission: 'passkeys.remove', isGuarded: true, kind: 'small' },
+                text: texts.remove,
+                permission: 'passkeys.remove',
+                isGuarded: true,
+                kind: 'small',
                 run: () => remove(one, view),
               }),
           },
@@ -37,7 +40,10 @@ export function passkeySection(passkeys: readonly Passkey[], view: View): Templa
         empty: texts.none,
       })}`,
     button(view, {
-      ...{ text: texts.add, permission: 'passkeys.create', isGuarded: true, kind: 'main' },
+      text: texts.add,
+      permission: 'passkeys.create',
+      isGuarded: true,
+      kind: 'main',
       run: () => add(view),
     }),
   );

@@ -43,7 +43,9 @@ async function load(view: View): Promise<Data> {
     can('cases.retrieve') ? api(cases.retrieve, { params: { payment_id: id } }, signal) : undefined,
   ]);
   return {
-    ...{ payment: payment.data, refunds: ofPayment?.rows ?? [], deliveries: deliveries?.rows ?? [] },
+    payment: payment.data,
+    refunds: ofPayment?.rows ?? [],
+    deliveries: deliveries?.rows ?? [],
     work: work?.data,
   };
 }
@@ -89,7 +91,8 @@ function simulateButton(payment: PaymentRecord, view: View): TemplateResult | ty
   if (view.mode !== 'test' || !addressInformation || !isCurrencyLocked || isInGroup(state, 'success'))
     return nothing;
   return button(view, {
-    ...{ text: texts.simulate, permission: 'sandbox.transfer' },
+    text: texts.simulate,
+    permission: 'sandbox.transfer',
     run: async () => (await import('./simulate-form.js')).simulate(payment, view),
   });
 }
@@ -98,7 +101,8 @@ function receiptButton(payment: PaymentRecord, view: View): TemplateResult | typ
   const { receiptUrl, state } = payment;
   if (receiptUrl === undefined || !isInGroup(state, 'success')) return nothing;
   return button(view, {
-    ...{ text: texts.sendReceipt, permission: 'transactions.retrieve' },
+    text: texts.sendReceipt,
+    permission: 'transactions.retrieve',
     run: async () => (await import('./receipt-form.js')).showReceipt(payment, receiptUrl, view),
   });
 }
@@ -156,7 +160,8 @@ function receipts(payment: PaymentRecord, view: View): TemplateResult {
   const confirmations = (one: Receipt) => texts.confirmations(one.confirmations, one.requiredConfirmations);
   return html`${table({
     label: texts.receipts,
-    ...{ view, rows },
+    view,
+    rows,
     columns: [
       {
         label: texts.transaction,

@@ -131,7 +131,8 @@ async function create(view: View): Promise<void> {
   if (!values) return;
   const { amount: price = '', baseCurrency = '', txRef, email } = values;
   const body = {
-    ...{ amount: price, baseCurrency: baseCurrency.toUpperCase() },
+    amount: price,
+    baseCurrency: baseCurrency.toUpperCase(),
     txRef: txRef || undefined,
     customer: email ? { email } : undefined,
   };

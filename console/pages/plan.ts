@@ -61,7 +61,8 @@ function render({ plan: one, sums, subscriptions }: Data, view: View): TemplateR
       texts.subscribers,
       subscriptionsOf.table(subscriptions, view, texts.noneOfPlan),
       button(view, {
-        ...{ text: texts.subscribe, permission: 'subscribers.create' },
+        text: texts.subscribe,
+        permission: 'subscribers.create',
         run: () => subscribe(one, view),
       }),
     )}
@@ -80,7 +81,10 @@ async function change(one: Plan, view: View): Promise<void> {
     text: texts.changePlanText,
     fields: [
       {
-        ...{ name: 'amount', label: `${texts.amount} (${one.currency})`, type: 'number', isRequired: true },
+        name: 'amount',
+        label: `${texts.amount} (${one.currency})`,
+        type: 'number',
+        isRequired: true,
         value: String(one.amount),
       },
     ],

@@ -34,7 +34,9 @@ async function create(view: View): Promise<void> {
       { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
       { name: 'currency', label: texts.currency, value: 'USD', isRequired: true },
       {
-        ...{ name: 'frequency', label: texts.frequency, value: 'monthly' },
+        name: 'frequency',
+        label: texts.frequency,
+        value: 'monthly',
         options: Object.entries(texts.frequencies),
       },
       { name: 'times', label: texts.times, type: 'number', value: '12', isRequired: true },
@@ -49,7 +51,10 @@ async function create(view: View): Promise<void> {
   );
   if (!frequency) return;
   const body = {
-    ...{ planName, amount: price, frequency, numberOfTimesToCharge: times },
+    planName,
+    amount: price,
+    frequency,
+    numberOfTimesToCharge: times,
     currency: currency.toUpperCase(),
     currencies: coins
       .toUpperCase()

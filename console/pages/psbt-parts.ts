@@ -32,7 +32,8 @@ export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =
     html`<p>${texts.psbtHint}</p>
       ${table<Psbt>({
         label: texts.psbts,
-        ...{ rows, view },
+        rows,
+        view,
         columns: [
           { label: texts.id, kind: 'hash', cell: ({ id }) => html`<code>${short(id)}</code>` },
           { label: texts.network, cell: ({ network }) => network },
@@ -48,7 +49,10 @@ export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =
         empty: '',
       })}`,
     button(view, {
-      ...{ text: texts.import, permission: 'psbts.import', isGuarded: true, kind: 'main' },
+      text: texts.import,
+      permission: 'psbts.import',
+      isGuarded: true,
+      kind: 'main',
       run: () => importSigned(view),
     }),
   );
@@ -63,7 +67,9 @@ function actions({ id, state }: Psbt, view: View): unknown {
   };
   const bump = async () => {
     const values = await view.ask({
-      ...{ title: texts.bumpTitle, text: texts.bumpText, action: texts.psbtAction },
+      title: texts.bumpTitle,
+      text: texts.bumpText,
+      action: texts.psbtAction,
       fields: [{ name: 'feeRate', label: texts.feeRate, isRequired: true }],
     });
     if (!values) return;

@@ -37,7 +37,10 @@ export async function refund({ id }: PaymentRecord, view: View): Promise<void> {
     text: html`<p>${texts.refundText}</p>`,
     fields: [
       {
-        ...{ name: 'kind', label: texts.kind, value: '0', isInRows: true },
+        name: 'kind',
+        label: texts.kind,
+        value: '0',
+        isInRows: true,
         options: [...quotes.map(rowOf), ['partial', texts.refundPart(sum(most))]],
       },
       { name: 'amount', label: `${texts.part} (${common.optional})`, type: 'number' },
@@ -58,7 +61,9 @@ export async function refund({ id }: PaymentRecord, view: View): Promise<void> {
   const isPart = values['kind'] === 'partial';
   const { kind, currency, network } = isPart ? most : (quotes[Number(values['kind'])] ?? most);
   const body = {
-    ...{ currency, network, kind: isPart ? ('partial' as const) : kind },
+    currency,
+    network,
+    kind: isPart ? ('partial' as const) : kind,
     amount: isPart ? values['amount'] : undefined,
     networkFee: values['networkFee'] === 'payer' ? ('payer' as const) : ('merchant' as const),
     reason: values['reason'] || undefined,

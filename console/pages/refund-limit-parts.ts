@@ -24,7 +24,9 @@ export const listed = (limits: Limits) =>
 export function refundLimitSection(shop: Shop, view: View): TemplateResult {
   const act = (limit: Limit) =>
     button(view, {
-      ...{ text: texts.buttons[limit], permission: 'refundLimits.update', isGuarded: true },
+      text: texts.buttons[limit],
+      permission: 'refundLimits.update',
+      isGuarded: true,
       run: () => change(limit, shop, view),
     });
   return section(
@@ -52,7 +54,9 @@ async function change(limit: Limit, shop: Shop, view: View): Promise<void> {
     text: texts.texts[limit],
     fields: [
       {
-        ...{ name: 'currency', label: texts.currency, value: first?.code ?? '' },
+        name: 'currency',
+        label: texts.currency,
+        value: first?.code ?? '',
         hint: texts.currencyHint,
         options: sorted.map(({ code, type }) => [
           ...([
@@ -63,7 +67,9 @@ async function change(limit: Limit, shop: Shop, view: View): Promise<void> {
         ]),
       },
       {
-        ...{ name: 'amount', label: texts.amount, type: 'number' },
+        name: 'amount',
+        label: texts.amount,
+        type: 'number',
         ...(limit === 'dailyRefunds'
           ? { isRequired: true, hint: texts.onlyLower }
           : { hint: texts.emptyRemoves }),

@@ -56,7 +56,8 @@ export async function sendFromWallet(one: Export, view: View): Promise<void> {
   /** The server has shown the reason on the page. */
   const notHanded = new Error('The transfers were not handed over');
   const sending = {
-    ...{ chain, calls },
+    chain,
+    calls,
     async beforeAsked(positions: readonly number[], from: string) {
       const body = { transfers: idsOf(positions), from };
       const handed = await view.act(() => view.api(payoutExports.handOver, { params, body }));
@@ -101,7 +102,8 @@ async function choose(
       </ul>`,
     fields: [
       {
-        ...{ name: 'wallet', label: texts.whichWallet },
+        name: 'wallet',
+        label: texts.whichWallet,
         options: found.map(({ id, name }) => [id, name || texts.unnamed] as const),
       },
     ],

@@ -48,7 +48,9 @@ function sessionTable<Row extends OwnSession>(
 ): TemplateResult {
   const { person, end } = more;
   return table<Row>({
-    ...{ label, rows, view },
+    label,
+    rows,
+    view,
     columns: [
       ...(person ? [{ label: texts.email, cell: person }] : []),
       {
@@ -74,7 +76,9 @@ export const ownSessionSection = (sessions: readonly OwnSession[], view: View): 
     sessionTable(texts.mySessions, sessions, view, {
       end: ({ id }) =>
         button(view, {
-          ...{ text: texts.end, permission: 'sessions.remove', kind: 'small' },
+          text: texts.end,
+          permission: 'sessions.remove',
+          kind: 'small',
           run: () =>
             view.act(() => view.api(peopleApi.sessions.remove, { params: { session_id: id } }), texts.ended),
         }),
@@ -89,7 +93,9 @@ export const teamSessionSection = (sessions: readonly TeamSession[], view: View)
         person: ({ person }) => person.email,
         end: (one) =>
           button(view, {
-            ...{ text: texts.endOf, permission: 'teamSessions.remove', kind: 'small' },
+            text: texts.endOf,
+            permission: 'teamSessions.remove',
+            kind: 'small',
             run: () => end(one, view),
           }),
       })}`,
@@ -99,7 +105,8 @@ async function end({ id, person, userAgent }: TeamSession, view: View): Promise<
   const sure = await view.ask({
     title: texts.endTitle(person.email),
     text: texts.endText(deviceOf(userAgent)),
-    ...{ action: texts.endAction, isFinal: true },
+    action: texts.endAction,
+    isFinal: true,
   });
   if (!sure) return;
   await view.act(() => view.api(peopleApi.teamSessions.remove, { params: { session_id: id } }), texts.ended);

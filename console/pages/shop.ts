@@ -49,7 +49,9 @@ function shopSection(shop: Shop, view: View): TemplateResult {
       [texts.origins, shop.redirectOrigins.join(', ') || texts.noOrigins],
     ]),
     button(view, {
-      ...{ text: texts.change, permission: 'shop.update', isGuarded: true },
+      text: texts.change,
+      permission: 'shop.update',
+      isGuarded: true,
       run: () => change(shop, view),
     }),
   );
@@ -63,7 +65,10 @@ async function change(shop: Shop, view: View): Promise<void> {
       { name: 'logo', label: texts.logo, type: 'url', value: shop.logo, hint: texts.logoHint },
       { name: 'supportUrl', label: texts.support, value: shop.supportUrl, hint: texts.supportHint },
       {
-        ...{ name: 'origins', label: texts.origins, isLong: true, hint: texts.originsHint },
+        name: 'origins',
+        label: texts.origins,
+        isLong: true,
+        hint: texts.originsHint,
         value: shop.redirectOrigins.join('\n'),
       },
     ],

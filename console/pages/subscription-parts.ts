@@ -77,7 +77,9 @@ export const subscriptionList = (about: 'customer' | 'plan' | 'all') =>
 
 const endButton = (one: Subscription, view: View) =>
   button(view, {
-    ...{ text: texts.end, permission: 'subscribers.remove', kind: 'small' },
+    text: texts.end,
+    permission: 'subscribers.remove',
+    kind: 'small',
     run: () => end(one, view),
   });
 

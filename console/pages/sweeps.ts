@@ -77,7 +77,8 @@ function render({ networks, sent }: Data, view: View): TemplateResult {
       html`<p>${texts.text}</p>
         ${table<Data['networks'][number]>({
           label: texts.networks,
-          ...{ rows: networks, view },
+          rows: networks,
+          view,
           columns: [
             { label: texts.network, cell: ({ name }) => name },
             {
@@ -85,7 +86,9 @@ function render({ networks, sent }: Data, view: View): TemplateResult {
               kind: 'actions',
               cell: ({ network }) =>
                 button(view, {
-                  ...{ text: texts.plan, permission: 'sweeps.plan', kind: 'main small' },
+                  text: texts.plan,
+                  permission: 'sweeps.plan',
+                  kind: 'main small',
                   run: () => makePlan(network, view),
                 }),
             },
@@ -115,7 +118,8 @@ function planSection({ plan, progress }: Kept, view: View): TemplateResult {
     texts.planOf(plan.name),
     html`${table<Group>({
       label: texts.planOf(plan.name),
-      ...{ rows: groups, view },
+      rows: groups,
+      view,
       columns: [
         { label: texts.amount, kind: 'money', cell: (one) => `${one.amount} ${one.currency}` },
         { label: texts.addresses, kind: 'money', cell: (one) => one.addresses },
@@ -135,7 +139,9 @@ function planSection({ plan, progress }: Kept, view: View): TemplateResult {
     // Sending it a second time would only cost gas: the rest is planned again.
     isWorth && !progress.some(({ state }) => state !== 'waiting' && state !== 'rejected')
       ? html`${button(view, {
-          ...{ text: texts.send, permission: 'sweeps.keepAnswer', kind: 'main' },
+          text: texts.send,
+          permission: 'sweeps.keepAnswer',
+          kind: 'main',
           run: () => send(view),
         })}
         ${files(plan, view)}`
@@ -202,7 +208,8 @@ const sentSection = (sent: Data['sent'], view: View) =>
     texts.under,
     table<Data['sent'][number]>({
       label: texts.under,
-      ...{ rows: sent, view },
+      rows: sent,
+      view,
       columns: [
         { label: texts.transaction, kind: 'hash', cell: ({ answer }) => copyable(answer, view) },
         { label: texts.network, cell: ({ network }) => network },

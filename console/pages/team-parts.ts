@@ -17,7 +17,9 @@ type Role = Member['role'];
 
 const roles = Object.keys(texts.roles) as Role[];
 const roleField = (value: Role) => ({
-  ...{ name: 'role', label: texts.role, value },
+  name: 'role',
+  label: texts.role,
+  value,
   options: Object.entries(texts.roles),
 });
 const roleOf = (value: string | undefined) => roles.find((one) => one === value) ?? 'support';
@@ -55,7 +57,10 @@ export function teamSection(team: readonly Member[], view: View): TemplateResult
       empty: '',
     }),
     button(view, {
-      ...{ text: texts.invite, permission: 'team.invite', isGuarded: true, kind: 'main' },
+      text: texts.invite,
+      permission: 'team.invite',
+      isGuarded: true,
+      kind: 'main',
       run: () => invite(view),
     }),
   );

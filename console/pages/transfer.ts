@@ -41,11 +41,15 @@ function render(one: Transfer, view: View): TemplateResult {
             texts.statuses.pending,
             html`<p>${texts.waiting}</p>`,
             html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
-                ...{ text: texts.settle, permission: 'transfersByHand.settle', isGuarded: true },
+                text: texts.settle,
+                permission: 'transfersByHand.settle',
+                isGuarded: true,
                 run: () => settle(one, view),
               })}
               ${button(view, {
-                ...{ text: texts.cancel, permission: 'transfersByHand.fail', isGuarded: true },
+                text: texts.cancel,
+                permission: 'transfersByHand.fail',
+                isGuarded: true,
                 run: () => cancel(one, view),
               })}`,
           )

@@ -37,7 +37,10 @@ async function change(before: string, view: View): Promise<void> {
     title: texts.zoneTitle,
     fields: [
       {
-        ...{ name: 'timeZone', label: texts.zoneLabel, value: before, hint: texts.zoneHint(own) },
+        name: 'timeZone',
+        label: texts.zoneLabel,
+        value: before,
+        hint: texts.zoneHint(own),
         options: [...new Set([before, own, 'UTC', ...zones])].map((name) => [name, name] as const),
       },
     ],

@@ -122,8 +122,14 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
     });
     const { payment, url } = data;
     orders.add({
-      ...{ reference, quantity, amount, currency: price.currency },
-      ...{ paymentId: payment.id, paymentUrl: url, paidBy: null, refundUrl: null },
+      reference,
+      quantity,
+      amount,
+      currency: price.currency,
+      paymentId: payment.id,
+      paymentUrl: url,
+      paidBy: null,
+      refundUrl: null,
     });
     response.redirect(303, `/orders/${reference}`);
   });

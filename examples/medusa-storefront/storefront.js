@@ -50,7 +50,11 @@ async function fillCart() {
   const { variant, email, name, street, city, code } = Object.fromEntries(new FormData(form));
   const [first_name, ...rest] = name.split(' ');
   const shipping_address = {
-    ...{ first_name, last_name: rest.join(' '), address_1: street, city, postal_code: code },
+    first_name,
+    last_name: rest.join(' '),
+    address_1: street,
+    city,
+    postal_code: code,
     country_code: region.countries[0]?.iso_2,
   };
   const items = [{ variant_id: variant, quantity: 1 }];

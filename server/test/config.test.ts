@@ -198,24 +198,20 @@ describe('A variable that is written almost like a setting', () => {
 
   it('is none if the networks file uses it, it is empty, or it is a name of other programs', () => {
     const others = {
-      ...{
-        HOME: '/root',
-        POST: '1',
-        HOSTS: 'a',
-        PORTS: '1',
-        RATE: '5',
-        DEMOS: '1',
-        DATABASE_PORT: '1',
-        CHECKOUT_PORT: '1',
-      },
-      ...{
-        DATABASE_HOST: 'x',
-        PUBLIC: '1',
-        NODE_ENV: 'production',
-        npm_config_cache: '/x',
-        HOSTNAME: 'x',
-        DATABSE_URL: ' ',
-      },
+      HOME: '/root',
+      POST: '1',
+      HOSTS: 'a',
+      PORTS: '1',
+      RATE: '5',
+      DEMOS: '1',
+      DATABASE_PORT: '1',
+      CHECKOUT_PORT: '1',
+      DATABASE_HOST: 'x',
+      PUBLIC: '1',
+      NODE_ENV: 'production',
+      npm_config_cache: '/x',
+      HOSTNAME: 'x',
+      DATABSE_URL: ' ',
     };
     expect(readConfig({ ...others, ...node, NETWORKS_FILE: live }, settings).misspelt).toEqual([]);
   });

@@ -56,7 +56,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
 
   async function ask<T>(method: string, path: string, body?: object, headers?: Record<string, string>) {
     const { status, body: reply } = await running().server.api(method, path, {
-      ...{ body },
+      body,
       ...(headers && { headers }),
     });
     expect(status, JSON.stringify(reply)).toBe(200);
@@ -93,8 +93,11 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     const status = async () => (await ask<{ status: string }>('GET', `/v1/transactions/${paymentId}`)).status;
     await expect.poll(status, { timeout: 10_000 }).toBe('success');
     await ask('POST', `/v1/payments/${paymentId}/refunds`, {
-      ...{ kind: 'partial', amount: 4, address: refundAddress },
-      ...{ reason, metadata: wrote.metadata },
+      kind: 'partial',
+      amount: 4,
+      address: refundAddress,
+      reason,
+      metadata: wrote.metadata,
     });
     await ask('POST', '/v1/bank-accounts', { ...account, country: 'NG', currency: 'NGN' });
     const token = await invite(running().server, 'manager', 'Colleague@Planted.example');
@@ -103,7 +106,11 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
       headers: { 'User-Agent': 'planted-browser/1.0' },
     });
     const plan = await ask<{ id: string }>('POST', '/v1/payment-plans', {
-      ...{ planName: 'Monthly', amount: 5, currency: 'USD', currencies: ['USDT'], frequency: 'monthly' },
+      planName: 'Monthly',
+      amount: 5,
+      currency: 'USD',
+      currencies: ['USDT'],
+      frequency: 'monthly',
       numberOfTimesToCharge: 3,
     });
     await ask('POST', `/v1/payment-plan-subscribers/${plan.id}`, { email: grace.email });

@@ -204,7 +204,8 @@ const refusals: Refusals = {
     },
     invalid_address: async ({ records, send }) =>
       send('POST', `/v1/payments/${await records.paidPayment('ethereum')}/refunds`, {
-        ...{ kind: 'full', address: '0x1234' },
+        kind: 'full',
+        address: '0x1234',
       }),
     invalid_state: async ({ records, send }) =>
       send('POST', `/v1/payments/${await records.paidPayment()}/refunds`, { kind: 'excess' }),

@@ -48,11 +48,28 @@ describe.each(enginesOfTurn)('A restore that nobody can hold transfers for, on $
       await transaction
         .insertInto('transfers')
         .values({
-          ...{ id: 't1', merchant_id: bootstrapped.merchantId, mode: 'live', status: 'pending' },
-          ...{ executor: 'operator', currency: 'LTC', network: 'litecoin', amount: '1', fee: '0' },
-          ...{ address: 'ltc1q', wallet_address_id: null, refund_id: null, tx_hash: null, paid_from: null },
-          ...{ network_fee: null, failure_reason: null, settled_at: null, reversals: 0, from_height: null },
-          ...{ pays_again: null, created_at: 1, updated_at: 1 },
+          id: 't1',
+          merchant_id: bootstrapped.merchantId,
+          mode: 'live',
+          status: 'pending',
+          executor: 'operator',
+          currency: 'LTC',
+          network: 'litecoin',
+          amount: '1',
+          fee: '0',
+          address: 'ltc1q',
+          wallet_address_id: null,
+          refund_id: null,
+          tx_hash: null,
+          paid_from: null,
+          network_fee: null,
+          failure_reason: null,
+          settled_at: null,
+          reversals: 0,
+          from_height: null,
+          pays_again: null,
+          created_at: 1,
+          updated_at: 1,
         })
         .execute();
       await rules.suspect(transaction, { marker: { payouts: 1 } });

@@ -16,8 +16,11 @@ const bankPayout = z.object({
   /** Null once the account is archived. */
   account: z.nullable(
     z.object({
-      ...{ accountName: z.string(), accountNumber: z.string() },
-      ...{ bankName: z.string(), country: z.string(), currency: z.string() },
+      accountName: z.string(),
+      accountNumber: z.string(),
+      bankName: z.string(),
+      country: z.string(),
+      currency: z.string(),
     }),
   ),
   /** False if it was recorded on the command line: the server's operator ends it there. */
@@ -31,13 +34,22 @@ const bankPayout = z.object({
 });
 
 const samplePayout = {
-  ...{ id: '01J9ZQ7P0A1B2C3D4E5F6G7H8J', status: 'processing' as const, amount: 250, currency: 'USDT' },
+  id: '01J9ZQ7P0A1B2C3D4E5F6G7H8J',
+  status: 'processing' as const,
+  amount: 250,
+  currency: 'USDT',
   reference: 'Payout 17',
   account: {
-    ...{ accountName: 'Ada Example', accountNumber: '0123456785' },
-    ...{ bankName: 'Guaranty Trust Bank', country: 'NG', currency: 'NGN' },
+    accountName: 'Ada Example',
+    accountNumber: '0123456785',
+    bankName: 'Guaranty Trust Bank',
+    country: 'NG',
+    currency: 'NGN',
   },
-  ...{ isOwn: true, bankReference: '', createdAt: sampleTime, updatedAt: sampleTime },
+  isOwn: true,
+  bankReference: '',
+  createdAt: sampleTime,
+  updatedAt: sampleTime,
 };
 
 const params = z.object({ payout_id: described(id, 'Id of the payout.') });
@@ -70,7 +82,9 @@ export const bankPayouts = {
     errors: ['invalid_state', 'unsupported_currency', 'insufficient_balance', 'balance_suspended'],
     sample: {
       body: {
-        ...{ bankAccountId: '01J9ZQ2B0A1B2C3D4E5F6G7H8J', amount: 250, currency: 'USDT' },
+        bankAccountId: '01J9ZQ2B0A1B2C3D4E5F6G7H8J',
+        amount: 250,
+        currency: 'USDT',
         reference: 'Payout 17',
       },
       message: 'Bank payout created',

@@ -16,8 +16,12 @@ const place = {
   walletId: z.nullable(z.string()),
 };
 const samplePlace = {
-  ...{ network: 'polygon', address: '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955', currency: 'USDT' },
-  ...{ amount: '0.01', paymentId: '01J9ZQ3C0D1E2F3G4H5J6K7M8N', walletId: null },
+  network: 'polygon',
+  address: '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955',
+  currency: 'USDT',
+  amount: '0.01',
+  paymentId: '01J9ZQ3C0D1E2F3G4H5J6K7M8N',
+  walletId: null,
 };
 
 const difference = z.object({

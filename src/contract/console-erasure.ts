@@ -42,7 +42,10 @@ export const erasure = {
       email: described(requiredText(254), 'The customer’s e-mail address, typed again to confirm.'),
     }),
     data: z.object({
-      ...{ customers: z.int(), payments: z.int(), webhooks: z.int(), storedReplies: z.int() },
+      customers: z.int(),
+      payments: z.int(),
+      webhooks: z.int(),
+      storedReplies: z.int(),
       /** The address that stands for the customer now. */
       replacedBy: z.string(),
     }),
@@ -52,7 +55,10 @@ export const erasure = {
       body: { email },
       message: 'Customer erased',
       data: {
-        ...{ customers: 1, payments: 3, webhooks: 4, storedReplies: 2 },
+        customers: 1,
+        payments: 3,
+        webhooks: 4,
+        storedReplies: 2,
         replacedBy: 'erased-01j9zq9m0r1s2t3v4w5x6y7z8a@erased.invalid',
       },
     },

@@ -55,16 +55,18 @@ const own = z.object({
 });
 
 const samplePayers = {
-  ...{ isOn: true, kinds: ['receipt', 'part'] as ('receipt' | 'part')[], language: 'en' },
-  ...{ languages: ['en', 'fr'], replyTo: 'help@shop.example' },
+  isOn: true,
+  kinds: ['receipt', 'part'] as ('receipt' | 'part')[],
+  language: 'en',
+  languages: ['en', 'fr'],
+  replyTo: 'help@shop.example',
 };
 const sampleOwn = {
-  ...{
-    isOn: true,
-    kinds: ['signIn'] as 'signIn'[],
-    offered: ['needsPerson', 'signIn'] as ('needsPerson' | 'signIn')[],
-  },
-  ...{ language: 'en', languages: ['en', 'fr'] },
+  isOn: true,
+  kinds: ['signIn'] as 'signIn'[],
+  offered: ['needsPerson', 'signIn'] as ('needsPerson' | 'signIn')[],
+  language: 'en',
+  languages: ['en', 'fr'],
 };
 
 const payerMail = {

@@ -80,11 +80,14 @@ const payoutFile = z.object({
 });
 
 const sampleFile = {
-  ...{ export: sampleId, network: 'polygon', chainId: 137 },
+  export: sampleId,
+  network: 'polygon',
+  chainId: 137,
   transfers: [
     {
       ...sampleReserved,
-      ...{ to: sampleToken, value: '0' },
+      to: sampleToken,
+      value: '0',
       data: `0xa9059cbb${sampleAddress.slice(2).toLowerCase().padStart(64, '0')}${(3_000_000).toString(16).padStart(64, '0')}`,
       link: `ethereum:${sampleToken}@137/transfer?address=${sampleAddress}&uint256=3000000`,
     },
@@ -126,7 +129,9 @@ export const payoutExports = {
         waiting: [{ network: 'polygon', count: 2, by: 'calls' }],
         exports: [
           {
-            ...{ id: sampleId, network: 'polygon', createdAt: sampleTime },
+            id: sampleId,
+            network: 'polygon',
+            createdAt: sampleTime,
             exportedBy: 'ada@shop.example (owner)',
             chain: { chainId: 137, name: 'Polygon', coin: 'POL', rpcUrl: null },
             transfers: [{ ...sampleReserved, handedAt: null, walletAnswer: null }],
@@ -285,8 +290,12 @@ const psbtFile = z.object({
 
 const samplePsbtId = '01J9ZQ9P0S1T2V3W4X5Y6Z7A8B';
 const samplePsbtRow = {
-  ...{ id: samplePsbtId, network: 'bitcoin', currency: 'BTC', state: 'open' as const },
-  ...{ createdAt: sampleTime, problem: null },
+  id: samplePsbtId,
+  network: 'bitcoin',
+  currency: 'BTC',
+  state: 'open' as const,
+  createdAt: sampleTime,
+  problem: null,
 };
 const samplePsbt = {
   ...samplePsbtRow,

@@ -193,7 +193,9 @@ const team = {
       message: 'Person invited',
       data: {
         ...sampleMember,
-        ...{ passkeys: 0, sessions: 0, lastSignInAt: null },
+        passkeys: 0,
+        sessions: 0,
+        lastSignInAt: null,
         signInUrl: `https://pay.example.com/console#${sampleToken}`,
         linkExpiresAt: '2026-01-01T00:30:00.000Z',
       },
@@ -282,7 +284,8 @@ const teamSessions = {
       message: 'Sessions fetched',
       data: [
         {
-          ...{ ...sampleOpenSession, isCurrent: false },
+          ...sampleOpenSession,
+          isCurrent: false,
           person: { id: samplePersonId, email: sampleMember.email, role: sampleMember.role },
         },
       ],

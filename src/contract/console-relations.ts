@@ -25,10 +25,15 @@ const subscription = z.object({
 });
 
 const sampleSubscription = {
-  ...{ id: '01J9ZQ4S0A1B2C3D4E5F6G7H8J', isActive: true },
+  id: '01J9ZQ4S0A1B2C3D4E5F6G7H8J',
+  isActive: true,
   customer: { id: customerId, email: 'ada@example.com', fullName: 'Ada Example' },
   plan: { id: planId, planName: 'Example membership', amount: 5000, currency: 'NGN' },
-  ...{ timesPaid: 1, paid: 5000, lastPaidAt: sampleTime, nextChargeAt: sampleTime, createdAt: sampleTime },
+  timesPaid: 1,
+  paid: 5000,
+  lastPaidAt: sampleTime,
+  nextChargeAt: sampleTime,
+  createdAt: sampleTime,
 };
 
 export const relations = {

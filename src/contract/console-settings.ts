@@ -145,9 +145,16 @@ const shopSettings = z.object({
 });
 
 const sampleShop = {
-  ...{ name: 'Example Shop', businessName: 'Example Shop', logo: '', supportUrl: 'mailto:help@shop.example' },
-  ...{ redirectOrigins: ['https://shop.example'], feeBasisPoints: 100, transfers: 'any' as const },
-  ...{ dailyLimits: {}, dailyRefunds: { USDT: '500' }, autoRefund: { USD: '20' } },
+  name: 'Example Shop',
+  businessName: 'Example Shop',
+  logo: '',
+  supportUrl: 'mailto:help@shop.example',
+  redirectOrigins: ['https://shop.example'],
+  feeBasisPoints: 100,
+  transfers: 'any' as const,
+  dailyLimits: {},
+  dailyRefunds: { USDT: '500' },
+  autoRefund: { USD: '20' },
   timeZone: 'Europe/Berlin',
 };
 
@@ -240,9 +247,15 @@ const auditLog = {
       message: 'Audit log fetched',
       data: [
         {
-          ...{ id: 7, time: sampleTime, mode: 'test', actor: 'ada@shop.example, owner 01J9' },
+          id: 7,
+          time: sampleTime,
+          mode: 'test',
+          actor: 'ada@shop.example, owner 01J9',
           person: { id: '01J9ZQ8A0B1C2D3E4F5G6H7J8K', email: 'ada@shop.example' },
-          ...{ action: 'key.revoked', subjectId: sampleKey.id, before: { last4: '1a2b' }, after: null },
+          action: 'key.revoked',
+          subjectId: sampleKey.id,
+          before: { last4: '1a2b' },
+          after: null,
         },
       ],
     },

@@ -73,8 +73,11 @@ export const sweeps = {
         networks: [sampleNetwork],
         sent: [
           {
-            ...{ network: 'polygon', answer: sampleHash, sentAt: '2026-01-01T00:00:00.000Z' },
-            ...{ sentBy: 'ada@shop.example', isBooked: false },
+            network: 'polygon',
+            answer: sampleHash,
+            sentAt: '2026-01-01T00:00:00.000Z',
+            sentBy: 'ada@shop.example',
+            isBooked: false,
           },
         ],
       },
@@ -99,8 +102,13 @@ export const sweeps = {
         cost: '0.01',
         groups: [
           {
-            ...{ treasury: sampleTreasury, currency: 'USDT', addresses: 1, amount: '20', worth: '20.01' },
-            ...{ cost: '0.01', skipped: null },
+            treasury: sampleTreasury,
+            currency: 'USDT',
+            addresses: 1,
+            amount: '20',
+            worth: '20.01',
+            cost: '0.01',
+            skipped: null,
           },
         ],
         transactions: [{ to: sampleFactory, value: '0', data: '0x', balances: 1 }],

@@ -215,7 +215,8 @@ export const transactions = {
       message: 'Payment accepted',
       data: {
         ...sampleVerified,
-        ...{ amountReceived: 3.2, amountSeen: 3.2 },
+        amountReceived: 3.2,
+        amountSeen: 3.2,
         accepted: { amount: 3.2, at: '2026-01-01T02:00:00.000Z' },
         transactionTimeLog: [
           ...sampleLocked.transactionTimeLog,

@@ -270,8 +270,12 @@ describe('polling', () => {
 
   it('ignores a reply from before the choice was set, and asks again', async () => {
     const branding = createdPayment().branding ?? {
-      ...{ id: 'm', businessName: 'Nightjar Lanterns', name: 'Nightjar', logo: '' },
-      ...{ createdAt: createdPayment().createdAt, updatedAt: createdPayment().createdAt },
+      id: 'm',
+      businessName: 'Nightjar Lanterns',
+      name: 'Nightjar',
+      logo: '',
+      createdAt: createdPayment().createdAt,
+      updatedAt: createdPayment().createdAt,
     };
     const stale = heldReply(() => successReply(createdPayment({ branding })));
     api.handlers.retrieve = stale.handler;

@@ -99,7 +99,11 @@ describe('retries', () => {
 
   test('after a timeout', async () => {
     const impatient = createMerchantClient({
-      ...{ apiUrl: server.url, secretKey: 'sk_test_example', timeoutMs: 1000, retryDelayMs: 1, retries: 1 },
+      apiUrl: server.url,
+      secretKey: 'sk_test_example',
+      timeoutMs: 1000,
+      retryDelayMs: 1,
+      retries: 1,
     });
     answerInTurn(() => {}, fine);
     await expect(impatient.customers.retrieve({ params })).resolves.toMatchObject({ data: customer });

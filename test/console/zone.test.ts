@@ -76,10 +76,12 @@ describe('A period', () => {
     setShopZone('Europe/Berlin');
     expect(ask('days=today')).toEqual({ from: '2026-10-24T22:00:00.000Z', to: '2026-10-25T22:59:59.999Z' });
     expect(ask('days=today', '2026-10-25T23:00:00Z')).toEqual({
-      ...{ from: '2026-10-25T23:00:00.000Z', to: '2026-10-26T22:59:59.999Z' },
+      from: '2026-10-25T23:00:00.000Z',
+      to: '2026-10-26T22:59:59.999Z',
     });
     expect(ask('from=2026-03-29&to=2026-03-29')).toEqual({
-      ...{ from: '2026-03-28T23:00:00.000Z', to: '2026-03-29T21:59:59.999Z' },
+      from: '2026-03-28T23:00:00.000Z',
+      to: '2026-03-29T21:59:59.999Z',
     });
     expect(ask('days=custom&to=2026-03-29')).toEqual({ from: undefined, to: '2026-03-29T21:59:59.999Z' });
   });
@@ -87,7 +89,8 @@ describe('A period', () => {
   it('leaves times as they are, and what is no day to the server', () => {
     setShopZone('Asia/Kolkata');
     expect(ask('from=2025-12-31T23:00:00.000Z&to=2026-02-30')).toEqual({
-      ...{ from: '2025-12-31T23:00:00.000Z', to: '2026-02-30' },
+      from: '2025-12-31T23:00:00.000Z',
+      to: '2026-02-30',
     });
     expect(ask('')).toEqual({ from: undefined, to: undefined });
     expect(ask('days=yesterday')).toEqual({ from: undefined, to: undefined });

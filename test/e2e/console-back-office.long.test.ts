@@ -127,8 +127,12 @@ test('customers, plans and subscribers show each other by name, with payments an
   await paidOrder({ email, name: 'Mary Example' });
   const { data: plan } = await stage.merchant.paymentPlans.create({
     body: {
-      ...{ frequency: 'monthly', planName: 'Lamp oil', numberOfTimesToCharge: 12 },
-      ...{ amount: 20, currency: 'USD', currencies: ['USDT'] },
+      frequency: 'monthly',
+      planName: 'Lamp oil',
+      numberOfTimesToCharge: 12,
+      amount: 20,
+      currency: 'USD',
+      currencies: ['USDT'],
     },
   });
   await stage.merchant.subscribers.create({ params: { payment_plan_id: plan.id }, body: { email } });

@@ -13,7 +13,8 @@ import { schemesThatFit, useStage } from './stage.js';
 
 let directory: string;
 const env = () => ({
-  ...{ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' },
+  DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`,
+  NETWORKS_FILE: '',
   RATES_FILE: join(directory, 'rates.json'),
 });
 const rates = {
@@ -51,7 +52,9 @@ beforeAll(async () => {
   }, 20_000);
   await stage.merchant.transfers.create({
     body: {
-      ...{ amount: '5', currency: 'USDT', walletNetwork: 'tron' },
+      amount: '5',
+      currency: 'USDT',
+      walletNetwork: 'tron',
       walletAddress: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
     },
   });

@@ -100,8 +100,11 @@ test('a bank payout is recorded, sent and failed without a pointer', async () =>
   await go(page, 'banks');
   await press(page, 'New bank account…');
   await fillIn(page, {
-    ...{ accountName: 'Ada Example', accountNumber: 'DE89370400440532013000', accountBank: 'Sparkasse' },
-    ...{ country: 'DE', currency: 'EUR' },
+    accountName: 'Ada Example',
+    accountNumber: 'DE89370400440532013000',
+    accountBank: 'Sparkasse',
+    country: 'DE',
+    currency: 'EUR',
   });
   await page.getByRole('cell', { name: 'Sparkasse' }).waitFor();
   const row = (text: string) => page.getByRole('row', { name: text });

@@ -86,8 +86,12 @@ beforeAll(async () => {
   const { data: wallet } = await merchant.wallets.create({ body: { currency: 'USDT', label: 'Donations' } });
   const { data: plan } = await merchant.paymentPlans.create({
     body: {
-      ...{ frequency: 'monthly', planName: 'Membership', numberOfTimesToCharge: 12, amount: 5 },
-      ...{ currency: 'USD', currencies: ['USDT'] },
+      frequency: 'monthly',
+      planName: 'Membership',
+      numberOfTimesToCharge: 12,
+      amount: 5,
+      currency: 'USD',
+      currencies: ['USDT'],
     },
   });
   const params = { payment_plan_id: plan.id };

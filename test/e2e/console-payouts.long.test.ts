@@ -183,7 +183,8 @@ test.skipIf(!hasLitecoind)(
       page.getByRole('button', { name: 'Import what was signed…' }).click(),
     ]);
     await chooser.setFiles({
-      ...{ name: 'signed.psbt', mimeType: 'application/octet-stream' },
+      name: 'signed.psbt',
+      mimeType: 'application/octet-stream',
       buffer: Buffer.from(signWith(account, file.toString('base64'))),
     });
     await page.getByRole('status').getByText('Sent as').waitFor();

@@ -40,7 +40,8 @@ async function setWebhook(): Promise<void> {
 /** An order of 20 dollars, its payment locked. */
 async function order(reference: string, name: string) {
   const { payment } = await stage.create({
-    ...{ txRef: reference, customer: { email: `${name}@example.com`, name } },
+    txRef: reference,
+    customer: { email: `${name}@example.com`, name },
   });
   const params = { payment_id: payment.id };
   const { payments } = stage.merchant;
@@ -79,8 +80,12 @@ async function fill(suffix: string): Promise<void> {
   expect(refund.status).toBe('awaiting_approval');
   const { data: plan } = await merchant.paymentPlans.create({
     body: {
-      ...{ frequency: 'monthly', planName: `Lamp oil ${suffix}`, numberOfTimesToCharge: 12, amount: 20 },
-      ...{ currency: 'USD', currencies: ['USDT'] },
+      frequency: 'monthly',
+      planName: `Lamp oil ${suffix}`,
+      numberOfTimesToCharge: 12,
+      amount: 20,
+      currency: 'USD',
+      currencies: ['USDT'],
     },
   });
   await merchant.subscribers.create({

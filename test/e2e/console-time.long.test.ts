@@ -48,7 +48,9 @@ beforeAll(async () => {
 
 async function signIn(): Promise<Page> {
   const context = await stage.browser.newContext({
-    ...{ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', locale: 'en-GB' },
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
     timezoneId: 'America/Los_Angeles',
   });
   return signInAs('owner', stage, env(), undefined, context);

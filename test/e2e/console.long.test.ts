@@ -273,8 +273,12 @@ test(
     });
     const { data: plan } = await merchant.paymentPlans.create({
       body: {
-        ...{ frequency: 'monthly', planName: '<b>Membership</b>', numberOfTimesToCharge: 12, amount: 5 },
-        ...{ currency: 'USD', currencies: ['USDT'] },
+        frequency: 'monthly',
+        planName: '<b>Membership</b>',
+        numberOfTimesToCharge: 12,
+        amount: 5,
+        currency: 'USD',
+        currencies: ['USDT'],
       },
     });
     const [customer] = (await merchant.customers.list({})).data;
@@ -318,8 +322,12 @@ test(
     const { data: wallet } = await merchant.wallets.create({ body: { currency: 'USDT', label: markup } });
     const { data: plan } = await merchant.paymentPlans.create({
       body: {
-        ...{ frequency: 'monthly', planName: markup, numberOfTimesToCharge: 12, amount: 5 },
-        ...{ currency: 'USD', currencies: ['USDT'] },
+        frequency: 'monthly',
+        planName: markup,
+        numberOfTimesToCharge: 12,
+        amount: 5,
+        currency: 'USD',
+        currencies: ['USDT'],
       },
     });
     await merchant.subscribers.create({

@@ -56,7 +56,8 @@ test('a stranger has taken order-N, order-N:2 … order-N:40, and the payer pays
       method: 'POST',
       headers: { Authorization: `Bearer ${stage.server.publicKey}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({
-        ...{ amount: 20, baseCurrency: 'USD' },
+        amount: 20,
+        baseCurrency: 'USD',
         txRef: count === 1 ? txRef : `${txRef}:${count}`,
       }),
     });

@@ -39,8 +39,12 @@ async function openPhone(
   expectedErrors = /40[09]|sold_out/,
 ): Promise<Page> {
   const context = await stage.browser.newContext({
-    ...{ viewport: { width, height: 700 }, locale, reducedMotion: 'reduce' },
-    ...{ isMobile: true, hasTouch: true, deviceScaleFactor: 1 },
+    viewport: { width, height: 700 },
+    locale,
+    reducedMotion: 'reduce',
+    isMobile: true,
+    hasTouch: true,
+    deviceScaleFactor: 1,
   });
   const page = await stage.page({ context, expectedErrors });
   await page.goto(url);
@@ -107,7 +111,10 @@ test(
     const id = new URL(phone.url()).pathname.split('/').at(-1) ?? '';
     const { data } = await stage.merchant.payments.retrieve({ params: { payment_id: id } });
     expect(data).toMatchObject({
-      ...{ status: 'success', baseAmount: 25, baseCurrency: 'USD', customer: 'ada@example.com' },
+      status: 'success',
+      baseAmount: 25,
+      baseCurrency: 'USD',
+      customer: 'ada@example.com',
       metadata: { size: 'M' },
     });
     expect(data.linkId).toBeDefined();
@@ -132,7 +139,11 @@ test(
   async () => {
     const { data: link } = await stage.merchant.links.create({
       body: {
-        ...{ title: 'Don', baseCurrency: 'USD', minAmount: 5, maxAmount: 500, presets: [10, 50] },
+        title: 'Don',
+        baseCurrency: 'USD',
+        minAmount: 5,
+        maxAmount: 500,
+        presets: [10, 50],
         fields: [{ name: 'note' }, { name: 'name', isRequired: true }],
       },
     });

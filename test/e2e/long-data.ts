@@ -69,7 +69,10 @@ export async function makeLongData(
   await merchant.wallets.create({ body: { currency: 'BTC', label: long.rightToLeft } });
   const { data: account } = await merchant.bankAccounts.create({
     body: {
-      ...{ accountNumber: 'DE89370400440532013000', accountBank: long.name, country: 'DE', currency: 'EUR' },
+      accountNumber: 'DE89370400440532013000',
+      accountBank: long.name,
+      country: 'DE',
+      currency: 'EUR',
       accountName: long.rightToLeft,
     },
   });
@@ -79,8 +82,12 @@ export async function makeLongData(
   const plan = (planName: string) =>
     merchant.paymentPlans.create({
       body: {
-        ...{ frequency: 'monthly', planName, numberOfTimesToCharge: 12, amount: 12_345.67 },
-        ...{ currency: 'USD', currencies: ['USDT'] },
+        frequency: 'monthly',
+        planName,
+        numberOfTimesToCharge: 12,
+        amount: 12_345.67,
+        currency: 'USD',
+        currencies: ['USDT'],
       },
     });
   await plan(long.rightToLeft);
@@ -88,19 +95,21 @@ export async function makeLongData(
   await merchant.subscribers.create({ params: { payment_plan_id: made.id }, body: { email: long.email } });
   const { data: link } = await merchant.links.create({
     body: {
-      ...{ title: 'Industrial components by subscription', text: long.rightToLeft, baseCurrency: 'USD' },
-      ...{
-        minAmount: 1234.56,
-        maxAmount: 98_765.43,
-        presets: [1234.56, 12_345.67, 98_765.43],
-        stock: 12_345,
-      },
+      title: 'Industrial components by subscription',
+      text: long.rightToLeft,
+      baseCurrency: 'USD',
+      minAmount: 1234.56,
+      maxAmount: 98_765.43,
+      presets: [1234.56, 12_345.67, 98_765.43],
+      stock: 12_345,
       fields: [{ name: 'warehouse', label: 'The warehouse that the parts are sent to', isRequired: true }],
     },
   });
   const { data: invoice } = await merchant.links.create({
     body: {
-      ...{ title: long.rightToLeft, baseCurrency: 'USD', dueAt: '2999-12-30T18:29:59.999Z' },
+      title: long.rightToLeft,
+      baseCurrency: 'USD',
+      dueAt: '2999-12-30T18:29:59.999Z',
       lines: [
         { name: long.name, quantity: 12, amount: 1234.56 },
         { name: long.rightToLeft, quantity: 1, amount: 98_765.43 },

@@ -113,12 +113,18 @@ afterAll(async () => {
 const mineOnAnvil = () => anvil.mine();
 const onAnvil = { network: 'evm-dev', networkName: 'EVM development chain', mine: mineOnAnvil, explorer };
 const ether: Coin = {
-  ...{ ...onAnvil, currency: 'ETH', name: 'Ether', decimals: 18 },
+  ...onAnvil,
+  currency: 'ETH',
+  name: 'Ether',
+  decimals: 18,
   send: (address, amount) => anvil.send(address, toUnits(amount, 18)),
   balanceOf: (address) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt),
 };
 const tether: Coin = {
-  ...{ ...onAnvil, currency: 'USDT', name: 'Tether USD', decimals: 6 },
+  ...onAnvil,
+  currency: 'USDT',
+  name: 'Tether USD',
+  decimals: 6,
   send: (address, amount) => anvil.call('SilentToken', token, 'transfer', [address, toUnits(amount, 6)]),
   async balanceOf(address) {
     const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
@@ -126,8 +132,12 @@ const tether: Coin = {
   },
 };
 const litecoins: Coin = {
-  ...{ currency: 'LTC', name: 'Litecoin', decimals: 8, explorer },
-  ...{ network: 'litecoin-regtest', networkName: 'Litecoin regtest' },
+  currency: 'LTC',
+  name: 'Litecoin',
+  decimals: 8,
+  explorer,
+  network: 'litecoin-regtest',
+  networkName: 'Litecoin regtest',
   send: (address, amount) => coreNode().pay(address, amount),
   async mine() {
     await coreNode().mine();

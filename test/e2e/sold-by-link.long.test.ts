@@ -18,8 +18,10 @@ import { useStage } from './stage.js';
 let directory: string;
 let sink: Sink;
 const env = () => ({
-  ...{ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' },
-  ...{ SMTP_URL: sink.url, MAIL_FROM: 'pay@shop.example' },
+  DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`,
+  NETWORKS_FILE: '',
+  SMTP_URL: sink.url,
+  MAIL_FROM: 'pay@shop.example',
 });
 const stage = useStage({
   blockIntervalMs: 200,

@@ -62,7 +62,11 @@ function findSlow(pattern: SourcePattern, mostMs: number): string | undefined {
 }
 
 const pattern = (source: string, flags = ''): SourcePattern => ({
-  ...{ place: 'here', file: 'here', source, flags, isSplitter: false },
+  place: 'here',
+  file: 'here',
+  source,
+  flags,
+  isSplitter: false,
 });
 
 describe('Every pattern', () => {

@@ -178,7 +178,11 @@ async function notify(
   logger.warn(`crypto-checkout: ${title}. ${description}`);
   try {
     await feed.createNotifications({
-      ...{ to: '', channel: 'feed', template: 'admin-ui', resource_id, resource_type: 'payment' },
+      to: '',
+      channel: 'feed',
+      template: 'admin-ui',
+      resource_id,
+      resource_type: 'payment',
       data: { title, description },
       idempotency_key: `crypto-checkout: ${title} ${description}`,
     });

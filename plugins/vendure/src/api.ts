@@ -116,9 +116,15 @@ export class ShopResolver {
     if (!order || !account) throw new UserInputError('This channel has no such payment');
     const { checkoutId, amount, currencyCode, status } = payment;
     return {
-      ...{ paymentId: checkoutId, amount, currencyCode, status },
-      ...{ apiUrl: account.apiUrl, publicKey: account.publicKey, url: payPage(account, checkoutId) },
-      ...{ orderCode: order.code, orderState: order.state },
+      paymentId: checkoutId,
+      amount,
+      currencyCode,
+      status,
+      apiUrl: account.apiUrl,
+      publicKey: account.publicKey,
+      url: payPage(account, checkoutId),
+      orderCode: order.code,
+      orderState: order.state,
     };
   }
 }

@@ -232,8 +232,12 @@ export class CryptoPayments {
       });
       return await this.keep({
         checkoutId: reply.data.payment.id,
-        ...{ txRef, orderId: order.id, channelId: ctx.channelId, methodId: account.methodId },
-        ...{ amount, currencyCode },
+        txRef,
+        orderId: order.id,
+        channelId: ctx.channelId,
+        methodId: account.methodId,
+        amount,
+        currencyCode,
       });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -274,7 +278,13 @@ export class CryptoPayments {
     }
     const { orderId, channelId, methodId, amount, currencyCode } = first;
     return this.keep({
-      ...{ checkoutId: transaction.id, txRef, orderId, channelId, methodId, amount, currencyCode },
+      checkoutId: transaction.id,
+      txRef,
+      orderId,
+      channelId,
+      methodId,
+      amount,
+      currencyCode,
     });
   }
 
@@ -353,7 +363,9 @@ export class CryptoPayments {
     }
     const { amountReceived = 0, currency = '', networkName = '' } = transaction;
     const proof = new VerifiedPayment(payment.checkoutId, payment.amount, {
-      ...{ console: link, paid: `${amountReceived} ${currency}`, network: networkName },
+      console: link,
+      paid: `${amountReceived} ${currency}`,
+      network: networkName,
       ...(account.mode === 'test' && { testMoney: true }),
       public: { paymentId: payment.checkoutId },
     });

@@ -17,7 +17,10 @@ const shown = (...payments: readonly Partial<ShownPayment>[]) =>
   renderToStaticMarkup(
     createElement(CryptoPayments, {
       payments: payments.map((payment, index) => ({
-        ...{ paymentId: `${index}`, payment: 'Paid.', refunds: '', console: page },
+        paymentId: `${index}`,
+        payment: 'Paid.',
+        refunds: '',
+        console: page,
         ...payment,
       })),
     }),

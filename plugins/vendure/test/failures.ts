@@ -21,7 +21,8 @@ export function testFailures(stage: Stage): void {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        ...{ 'webhook-id': id, 'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)) },
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1000)),
         'webhook-signature': new Webhook(secret).sign(id, sentAt, body),
       },
       body,
@@ -144,7 +145,11 @@ export function testFailures(stage: Stage): void {
     const { publicKey, webhookSecret } = stage.keys;
     const wrong = `sk_test_${'x'.repeat(43)}`;
     await stage.admin.addMethod({
-      ...{ code: 'crypto-wrong', apiUrl: stage.checkout.url, publicKey, secretKey: wrong, webhookSecret },
+      code: 'crypto-wrong',
+      apiUrl: stage.checkout.url,
+      publicKey,
+      secretKey: wrong,
+      webhookSecret,
     });
     const customer = await newCart();
     await expect(customer.pay('crypto-wrong')).rejects.toThrow(/^Crypto payments are not available now$/);

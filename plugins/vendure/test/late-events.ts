@@ -219,8 +219,11 @@ export function testLateEvents(stage: Stage): void {
   test.each([
     { when: 'shipped', sent: ['Shipped'], changes: () => giftWrap, becomes: 'Shipped', then: 'Delivered' },
     {
-      ...{ when: 'shipped, and got one more', sent: ['Shipped'], changes: oneMore },
-      ...{ becomes: 'PartiallyShipped', then: 'PartiallyDelivered' },
+      when: 'shipped, and got one more',
+      sent: ['Shipped'],
+      changes: oneMore,
+      becomes: 'PartiallyShipped',
+      then: 'PartiallyDelivered',
     },
     { when: 'packed', sent: [], changes: () => giftWrap, becomes: 'PaymentSettled', then: undefined },
   ])('an order that was $when is $becomes once its rest is paid', async (row) => {

@@ -39,7 +39,9 @@ export function payerOf(url: string, { client, secretKey }: ShopKeys): Payer {
     },
     send: (payment, amount = payment.amount ?? 0, currency = 'USDT') =>
       post('/sandbox/transfers', {
-        ...{ network: 'tron', currency, amount },
+        network: 'tron',
+        currency,
+        amount,
         address: payment.addressInformation?.address,
       }),
     async pay(paymentId) {
@@ -50,7 +52,9 @@ export function payerOf(url: string, { client, secretKey }: ShopKeys): Payer {
     advanceClock: (advanceSeconds) => post('/sandbox/clock', { advanceSeconds }),
     reorganize: (payment) =>
       post('/sandbox/reorgs', {
-        ...{ network: 'tron', depth: 20, keep: false },
+        network: 'tron',
+        depth: 20,
+        keep: false,
         address: payment.addressInformation?.address,
       }),
     async reach(paymentId, state) {

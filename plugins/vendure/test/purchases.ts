@@ -97,8 +97,12 @@ export function testPurchases(stage: Stage): void {
         z.object({ refundOrder: z.object({ state: z.string(), transactionId: z.string() }) }),
         {
           input: {
-            ...{ amount, paymentId: payment?.id ?? '', reason: 'One glass was broken' },
-            ...{ lines: [], shipping: 0, adjustment: 0 },
+            amount,
+            paymentId: payment?.id ?? '',
+            reason: 'One glass was broken',
+            lines: [],
+            shipping: 0,
+            adjustment: 0,
           },
         },
       );

@@ -46,7 +46,10 @@ export function useShop(): Stage {
       return { keys, payer: payerOf(checkout.url, keys) };
     };
     ready = {
-      ...{ checkout, shop, admin, variantId },
+      checkout,
+      shop,
+      admin,
+      variantId,
       ...(await account('crypto', admin, '/crypto-checkout/webhooks/crypto')),
       quiet: await account('crypto-quiet', admin, '/nowhere'),
       euro: {

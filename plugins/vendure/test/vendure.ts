@@ -142,12 +142,19 @@ const adminOrder = z.object({
   totalWithTax: z.number(),
   payments: z.array(
     z.object({
-      ...{ id: z.string(), state: z.string(), amount: z.number(), method: z.string() },
-      ...{ transactionId: z.nullable(z.string()), metadata: z.unknown() },
+      id: z.string(),
+      state: z.string(),
+      amount: z.number(),
+      method: z.string(),
+      transactionId: z.nullable(z.string()),
+      metadata: z.unknown(),
       refunds: z.array(
         z.object({
-          ...{ id: z.string(), state: z.string(), total: z.number() },
-          ...{ transactionId: z.nullable(z.string()), metadata: z.unknown() },
+          id: z.string(),
+          state: z.string(),
+          total: z.number(),
+          transactionId: z.nullable(z.string()),
+          metadata: z.unknown(),
         }),
       ),
     }),
@@ -171,7 +178,9 @@ export async function furnish(admin: Admin): Promise<{ variantId: string }> {
       })
     ).made.id;
   const country = await make('createCountry', 'CreateCountryInput', {
-    ...{ code: 'US', enabled: true, translations: [{ languageCode: 'en', name: 'United States' }] },
+    code: 'US',
+    enabled: true,
+    translations: [{ languageCode: 'en', name: 'United States' }],
   });
   const zone = await make('createZone', 'CreateZoneInput', { name: 'Everywhere', memberIds: [country] });
   const category = await make('createTaxCategory', 'CreateTaxCategoryInput', {
@@ -179,14 +188,21 @@ export async function furnish(admin: Admin): Promise<{ variantId: string }> {
     isDefault: true,
   });
   await make('createTaxRate', 'CreateTaxRateInput', {
-    ...{ name: 'None', enabled: true, value: 0, categoryId: category, zoneId: zone },
+    name: 'None',
+    enabled: true,
+    value: 0,
+    categoryId: category,
+    zoneId: zone,
   });
   await admin.query(
     `mutation ($input: UpdateChannelInput!) { updateChannel(input: $input) { __typename } }`,
     anything,
     {
       input: {
-        ...{ id: '1', defaultTaxZoneId: zone, defaultShippingZoneId: zone, pricesIncludeTax: true },
+        id: '1',
+        defaultTaxZoneId: zone,
+        defaultShippingZoneId: zone,
+        pricesIncludeTax: true,
         availableCurrencyCodes: ['USD', 'EUR', 'XPF'],
       },
     },
@@ -219,7 +235,10 @@ export async function furnish(admin: Admin): Promise<{ variantId: string }> {
     {
       input: [
         {
-          ...{ productId: product, sku: 'LANTERN', taxCategoryId: category, stockOnHand: 1000 },
+          productId: product,
+          sku: 'LANTERN',
+          taxCategoryId: category,
+          stockOnHand: 1000,
           price: 2450,
           translations: [{ languageCode: 'en', name: 'Lantern' }],
         },
@@ -241,8 +260,13 @@ export async function furnish(admin: Admin): Promise<{ variantId: string }> {
     made,
     {
       input: {
-        ...{ code: 'eu', token: 'eu-token', defaultLanguageCode: 'en', pricesIncludeTax: true },
-        ...{ defaultCurrencyCode: 'EUR', defaultTaxZoneId: zone, defaultShippingZoneId: zone },
+        code: 'eu',
+        token: 'eu-token',
+        defaultLanguageCode: 'en',
+        pricesIncludeTax: true,
+        defaultCurrencyCode: 'EUR',
+        defaultTaxZoneId: zone,
+        defaultShippingZoneId: zone,
       },
     },
   );
@@ -266,9 +290,15 @@ export async function furnish(admin: Admin): Promise<{ variantId: string }> {
 }
 
 const cryptoPayment = z.object({
-  ...{ paymentId: z.string(), apiUrl: z.string(), publicKey: z.string(), url: z.string() },
-  ...{ amount: z.number(), currencyCode: z.string(), orderCode: z.string() },
-  ...{ status: z.string(), orderState: z.string() },
+  paymentId: z.string(),
+  apiUrl: z.string(),
+  publicKey: z.string(),
+  url: z.string(),
+  amount: z.number(),
+  currencyCode: z.string(),
+  orderCode: z.string(),
+  status: z.string(),
+  orderState: z.string(),
 });
 export type CryptoPayment = z.output<typeof cryptoPayment>;
 const fields = Object.keys(cryptoPayment.shape).join(' ');

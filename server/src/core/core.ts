@@ -240,7 +240,10 @@ export async function createCore(options: CoreOptions) {
   const simulatedChains = createSimulatedChains({ ...base, networks: simulatedNetworks, blockIntervalMs });
   const statuses = createScanStatuses();
   const payments = createPayments({
-    ...{ ...base, depths, outbox, customers },
+    ...base,
+    depths,
+    outbox,
+    customers,
     addresses: depositAddresses,
     isReadable: createAvailability(statuses.of, connected),
     findTransfers: createFindTransfers(connected, simulatedChains.findTransfers),
@@ -277,7 +280,11 @@ export async function createCore(options: CoreOptions) {
   });
   const walletAddresses = createWalletAddresses(base, auditLog);
   const withdrawals = createWithdrawals({
-    ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
+    ...base,
+    outbox,
+    walletAddresses,
+    bankAccounts,
+    simulatedChains,
     returningDeposits: hasReturningReceipts,
     ensureFree: hooks.beforeSettle,
     ensureUnpaid: hooks.beforeFail,
@@ -294,7 +301,8 @@ export async function createCore(options: CoreOptions) {
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
-    ...{ ...base, statuses },
+    ...base,
+    statuses,
     sink: {
       ...receipts,
       async apply(transaction, batch) {
@@ -314,7 +322,9 @@ export async function createCore(options: CoreOptions) {
     }),
   });
   const sandbox = createSandbox({
-    ...{ ...base, simulatedChains, scanner },
+    ...base,
+    simulatedChains,
+    scanner,
     afterNetworkChange: () => testPayer.advance(stopping),
     async afterClockChange() {
       await payments.expireOverdue(stopping);
@@ -326,7 +336,9 @@ export async function createCore(options: CoreOptions) {
 
   const networks = () => networkHealth(statuses.all(), connected);
   const idempotency = createIdempotency({
-    ...{ database, now: clock.real, personalData },
+    database,
+    now: clock.real,
+    personalData,
     readPayment: payments.verify,
   });
   const comparison = { database, log, now: clock.real, server: randomUUID() };
@@ -378,22 +390,51 @@ export async function createCore(options: CoreOptions) {
     hooks,
     parts,
     idempotency,
-    ...{ config, database, newId, log, ledger, outbox, publicUrl, checkoutUrl, described },
-    ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, customers, personalData },
-    ...{ payments, paymentExport, receipts, paymentPlans, subscribers, billing, wallets, walletAddresses },
-    ...{ webhooks, endpoints, webhookTest },
+    config,
+    database,
+    newId,
+    log,
+    ledger,
+    outbox,
+    publicUrl,
+    checkoutUrl,
+    described,
+    clock,
+    serverTime,
+    auditLog,
+    keys,
+    accountChanges,
+    merchants,
+    customers,
+    personalData,
+    payments,
+    paymentExport,
+    receipts,
+    paymentPlans,
+    subscribers,
+    billing,
+    wallets,
+    walletAddresses,
+    webhooks,
+    endpoints,
+    webhookTest,
     ...withdrawals,
-    ...{
-      transfersByHand,
-      payoutsByHand,
-      bankAccounts,
-      isCrossChecked: depths.isCrossChecked,
-      dispatcher,
-      networks,
-      scanner,
-    },
-    ...{ depositKeys, depositKeyChanges, currencies, rates, chains, connected },
-    ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
+    transfersByHand,
+    payoutsByHand,
+    bankAccounts,
+    isCrossChecked: depths.isCrossChecked,
+    dispatcher,
+    networks,
+    scanner,
+    depositKeys,
+    depositKeyChanges,
+    currencies,
+    rates,
+    chains,
+    connected,
+    simulatedChains,
+    sandbox,
+    sandboxReset: createSandboxReset(database, clock, auditLog, hooks),
     /** The default is off once real money could move here. */
     isSandboxOn,
     dataKeys: config.dataKeys,

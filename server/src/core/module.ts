@@ -130,20 +130,18 @@ export function defineModule<
     return found;
   };
   return {
-    ...{
-      name,
-      contract: contract ?? none,
-      consoleContract: consoleContract ?? none,
-      access,
-      resources,
-      eventTypes,
-      tables,
-      queries,
-      settings,
-      requires,
-      connect,
-      rules,
-    },
+    name,
+    contract: contract ?? none,
+    consoleContract: consoleContract ?? none,
+    access,
+    resources,
+    eventTypes,
+    tables,
+    queries,
+    settings,
+    requires,
+    connect,
+    rules,
     commands: declaration.commands?.(rules) ?? [],
     async create(core) {
       const parts = await declaration.create(core);

@@ -72,7 +72,11 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     const keys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
     const outbox = createOutbox(clock, newId, plainData);
     const changes = createDepositKeyChanges({
-      ...{ database, depositKeys: keys, auditLog, outbox, log: pino({ level: 'silent' }) },
+      database,
+      depositKeys: keys,
+      auditLog,
+      outbox,
+      log: pino({ level: 'silent' }),
     });
     return {
       keys,
@@ -127,8 +131,13 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
       transaction
         .insertInto('webhook_endpoints')
         .values({
-          ...{ merchant_id: merchantId, mode: 'live', url: 'https://shop.example/hooks', secret: 'whsec_x' },
-          ...{ former_secrets: '[]', disabled_at: null, updated_at: time },
+          merchant_id: merchantId,
+          mode: 'live',
+          url: 'https://shop.example/hooks',
+          secret: 'whsec_x',
+          former_secrets: '[]',
+          disabled_at: null,
+          updated_at: time,
         })
         .execute(),
     );

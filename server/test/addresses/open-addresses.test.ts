@@ -24,7 +24,10 @@ describe.each(engines)('open addresses on $name', (engine) => {
       .where('id', '=', id)
       .executeTakeFirstOrThrow();
     const row = (number: number) => ({
-      ...{ ...payment, id: `FLOOD${number}`, merchant_id: 'FLOODED', tx_ref: `flood-${number}` },
+      ...payment,
+      id: `FLOOD${number}`,
+      merchant_id: 'FLOODED',
+      tx_ref: `flood-${number}`,
       address: `T${number}`,
     });
     await server.database.write((transaction) =>

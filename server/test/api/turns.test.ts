@@ -11,10 +11,18 @@ import { startTable, type TableServer } from '../support/table-server.js';
 
 const plenty = 100_000;
 const limits = {
-  ...{ requestsPerSecondPerIp: plenty, failedKeysPerSecondPerIp: plenty, pagesPerSecondPerIp: plenty },
-  ...{ secretPerSecond: plenty, publicPerSecond: plenty, paymentsPerMinutePerIp: plenty },
-  ...{ paymentsPerMinutePerKey: plenty, paymentChangesPerHour: plenty, tokensPerMinutePerIp: plenty },
-  ...{ storedMegabytesPerDay: plenty, testFactor: 1, sandboxPerSecond: plenty },
+  requestsPerSecondPerIp: plenty,
+  failedKeysPerSecondPerIp: plenty,
+  pagesPerSecondPerIp: plenty,
+  secretPerSecond: plenty,
+  publicPerSecond: plenty,
+  paymentsPerMinutePerIp: plenty,
+  paymentsPerMinutePerKey: plenty,
+  paymentChangesPerHour: plenty,
+  tokensPerMinutePerIp: plenty,
+  storedMegabytesPerDay: plenty,
+  testFactor: 1,
+  sandboxPerSecond: plenty,
 };
 
 let server: TableServer | undefined;

@@ -257,7 +257,10 @@ describe('Kinds of postings', () => {
       debit: number,
       credit: number,
     ) => ({
-      ...{ kind, network: null, debit: BigInt(debit), credit: BigInt(credit) },
+      kind,
+      network: null,
+      debit: BigInt(debit),
+      credit: BigInt(credit),
     });
     const none = { available: 0n, reserved: 0n, unallocated: 0n };
     const settlement = [entry('unallocated', 100, 0), entry('available', 0, 99), entry('fee_income', 0, 1)];

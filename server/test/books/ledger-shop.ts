@@ -24,7 +24,11 @@ export async function openLedgerShop(engine: TestEngine) {
   };
 
   return {
-    ...{ shop, ledger, newId, merchantId, live },
+    shop,
+    ledger,
+    newId,
+    merchantId,
+    live,
     keepRates: job('book-rates'),
     keepDays: job('book-days'),
     nameMerchants: job('book-names'),

@@ -32,15 +32,23 @@ async function book(database: Database, merchantId: string, from: number, count:
         .values(
           numbers.flatMap((number) =>
             (['receipt', 'settlement'] as const).map((kind, index) => ({
-              ...{ id: named(kind, number), key: `${kind}:${named('p', number)}`, mode: 'live' as const },
-              ...{ currency: 'USDT', payment_id: null, merchant_id: merchantId, tx_hash: null },
+              id: named(kind, number),
+              key: `${kind}:${named('p', number)}`,
+              mode: 'live' as const,
+              currency: 'USDT',
+              payment_id: null,
+              merchant_id: merchantId,
+              tx_hash: null,
               created_at: from + Math.floor((number * 30 * 86_400_000) / count) + index,
             })),
           ),
         )
         .execute();
       const entry = (posting_id: string, name: string, debit: bigint, credit: bigint) => ({
-        ...{ posting_id, account_id: name, debit: debit.toString(), credit: credit.toString() },
+        posting_id,
+        account_id: name,
+        debit: debit.toString(),
+        credit: credit.toString(),
       });
       await transaction
         .insertInto('ledger_entries')
@@ -95,9 +103,21 @@ describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
         await transaction
           .insertInto('merchants')
           .values({
-            ...{ id, name: id, business_name: id, logo: '', fee_basis_points: 100, support_url: '' },
-            ...{ redirect_origins: null, transfers: 'any', daily_limits: '{}', daily_refunds: '{}' },
-            ...{ auto_refund: '{}', books_currency: null, time_zone: null, created_at: 0, updated_at: 0 },
+            id,
+            name: id,
+            business_name: id,
+            logo: '',
+            fee_basis_points: 100,
+            support_url: '',
+            redirect_origins: null,
+            transfers: 'any',
+            daily_limits: '{}',
+            daily_refunds: '{}',
+            auto_refund: '{}',
+            books_currency: null,
+            time_zone: null,
+            created_at: 0,
+            updated_at: 0,
           })
           .execute();
         const months = id === 'MANY' ? 3n : 1n;
@@ -113,8 +133,13 @@ describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
                 ['available', (amount - fee) * (total + small)],
               ] as const
             ).map(([kind, balance]) => ({
-              ...{ id: `live/USDT/${kind}/${id}`, mode: 'live' as const, kind, currency: 'USDT' },
-              ...{ network: null, merchant_id: id, balance: balance.toString() },
+              id: `live/USDT/${kind}/${id}`,
+              mode: 'live' as const,
+              kind,
+              currency: 'USDT',
+              network: null,
+              merchant_id: id,
+              balance: balance.toString(),
             })),
           )
           .execute();
@@ -124,8 +149,13 @@ describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
       transaction
         .insertInto('ledger_accounts')
         .values({
-          ...{ id: 'live/USDT/fee_income', mode: 'live', kind: 'fee_income', currency: 'USDT' },
-          ...{ network: null, merchant_id: null, balance: '0' },
+          id: 'live/USDT/fee_income',
+          mode: 'live',
+          kind: 'fee_income',
+          currency: 'USDT',
+          network: null,
+          merchant_id: null,
+          balance: '0',
         })
         .execute(),
     );

@@ -67,10 +67,19 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
       transaction
         .insertInto('bank_accounts')
         .values({
-          ...{ id: 'bank', merchant_id: scope.merchantId, mode: scope.mode, account_number: '0690000032' },
-          ...{ number_index: '0690000032', bank_code: '044', bank_name: 'Access Bank', country: 'NG' },
-          ...{ currency: 'NGN', account_name: 'Shop', archived_at: null },
-          ...{ created_at: shop.time.now, updated_at: shop.time.now },
+          id: 'bank',
+          merchant_id: scope.merchantId,
+          mode: scope.mode,
+          account_number: '0690000032',
+          number_index: '0690000032',
+          bank_code: '044',
+          bank_name: 'Access Bank',
+          country: 'NG',
+          currency: 'NGN',
+          account_name: 'Shop',
+          archived_at: null,
+          created_at: shop.time.now,
+          updated_at: shop.time.now,
         })
         .execute(),
     );
@@ -102,7 +111,9 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
         transaction,
         scope,
         {
-          ...{ paymentId: over.id, kind: 'excess' as const, address: externalAddresses.tron },
+          paymentId: over.id,
+          kind: 'excess' as const,
+          address: externalAddresses.tron,
           ...({ networkFee: 'merchant', refundFee: false, by: 'coins', reason: '' } as const),
         },
         'a test',
@@ -180,9 +191,16 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     const left = usdt(Number(first[index - 1]?.balance)) - usdt(4);
     expect(of(first, 'payout')).toMatchObject([
       {
-        ...{ amount: '-4', available: '-4', reserved: '0', unallocated: '0', asset: 'USDT' },
-        ...{ balance: String(Number(left) / 1e6), value: '-4.04', rateSource: 'test' },
-        ...{ reference: 'Settlement 7', counterparty: '06…032' },
+        amount: '-4',
+        available: '-4',
+        reserved: '0',
+        unallocated: '0',
+        asset: 'USDT',
+        balance: String(Number(left) / 1e6),
+        value: '-4.04',
+        rateSource: 'test',
+        reference: 'Settlement 7',
+        counterparty: '06…032',
       },
     ]);
     const second = await bookingsOf(shop, scope, inDecember);
@@ -221,7 +239,11 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
   it('values each booking at its time, with the rate, its source and its time', async () => {
     const [received] = await bookingsOf(shop, scope, inNovember);
     expect(received).toMatchObject({
-      ...{ amount: '30', unitValue: '1.01', value: '30.30', currency: 'USD', rateSource: 'test' },
+      amount: '30',
+      unitValue: '1.01',
+      value: '30.30',
+      currency: 'USD',
+      rateSource: 'test',
       rateTime: received?.time,
     });
     const later = (await bookingsOf(shop, scope, inDecember)).filter(({ kind }) => kind === 'receipt');

@@ -39,7 +39,10 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
       shop.time.now += 3_600_000;
       const { id } = await shop.database.write(async (transaction) => {
         const created = await shop.app.payments.create(transaction, scope, {
-          ...{ amount, baseCurrency: 'EUR', txRef, email: 'ada@example.com' },
+          amount,
+          baseCurrency: 'EUR',
+          txRef,
+          email: 'ada@example.com',
         });
         await shop.app.payments.setCurrency(transaction, scope, created.id, 'USDT', 'tron');
         await shop.app.payments.lockCurrency(transaction, scope, created.id);
@@ -68,8 +71,12 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
         transaction,
         scope,
         {
-          ...{ paymentId: over, kind: 'excess', address: externalAddresses.tron, by: 'coins' },
-          ...{ networkFee: 'merchant', refundFee: false },
+          paymentId: over,
+          kind: 'excess',
+          address: externalAddresses.tron,
+          by: 'coins',
+          networkFee: 'merchant',
+          refundFee: false,
         },
         'a test',
       ),
@@ -85,20 +92,31 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
       transaction
         .insertInto('payouts')
         .values({
-          ...{ id: payout, merchant_id: merchantId, mode: 'test', status: 'success', currency: 'USDT' },
-          ...{ amount: '4000000', fee: '0', amount_order: '4', fee_order: '0', bank_account_id: 'a bank' },
-          ...{
-            wallet_address_id: null,
-            destination: '06…032',
-            transfer_id: null,
-            reference: 'Auszahlung Müller',
-          },
-          ...{ tx_hash: null, failure_reason: null, created_at: shop.time.now, updated_at: shop.time.now },
+          id: payout,
+          merchant_id: merchantId,
+          mode: 'test',
+          status: 'success',
+          currency: 'USDT',
+          amount: '4000000',
+          fee: '0',
+          amount_order: '4',
+          fee_order: '0',
+          bank_account_id: 'a bank',
+          wallet_address_id: null,
+          destination: '06…032',
+          transfer_id: null,
+          reference: 'Auszahlung Müller',
+          tx_hash: null,
+          failure_reason: null,
+          created_at: shop.time.now,
+          updated_at: shop.time.now,
         })
         .execute(),
     );
     await books.post({
-      ...{ key: `bank:${payout}`, mode: 'test', currency: 'USDT' },
+      key: `bank:${payout}`,
+      mode: 'test',
+      currency: 'USDT',
       entries: moved({ kind: 'available', merchantId }, { kind: 'bank_clearing' }, usdt(4)),
     });
     // Dust, worth less than a cent.

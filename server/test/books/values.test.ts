@@ -121,7 +121,11 @@ describe.each(engines)('The value of bookings, on $name', (engine) => {
       found
         .filter(({ time }) => time === moment.booked)
         .map(({ kind, unitValue, value, rateSource, rateTime }) => ({
-          ...{ kind, unitValue, value, rateSource, rateTime },
+          kind,
+          unitValue,
+          value,
+          rateSource,
+          rateTime,
         }));
     const kept = { unitValue: '1.2', rateSource: 'test', rateTime: near.booked };
     expect(shown(near)).toEqual([

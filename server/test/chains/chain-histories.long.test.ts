@@ -27,7 +27,12 @@ const assets = {
 };
 const currencies = ['USDT', 'USDC'] as const;
 const networkOf = (mode: Mode, code: string, confirmations: number): Network => ({
-  ...{ mode, code, name: code, family: 'evm', confirmations, assets },
+  mode,
+  code,
+  name: code,
+  family: 'evm',
+  confirmations,
+  assets,
 });
 /** Both live networks share each merchant's key, and the test network has a key of its own. */
 const networks = [
@@ -118,8 +123,12 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     chain.mine(3, shop.time.now);
     await scanOf(shop, network);
     modelOf(network).chains.set(network.code, {
-      ...{ height: chain.tip.height, time: 0, times: new Map(), txs: [] },
-      ...{ confirmations: network.confirmations, readUntil: 0 },
+      height: chain.tip.height,
+      time: 0,
+      times: new Map(),
+      txs: [],
+      confirmations: network.confirmations,
+      readUntil: 0,
     });
     lowest.set(chain, chain.tip.height);
     views.set(chain, chain.view());
@@ -144,12 +153,22 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     // In cents. One would be less than a network's minimum at some prices.
     const base = 2 + random(3000);
     const locked = await shop.lock(actor, {
-      ...{ amount: (base / 100).toFixed(2), currency, network: network.code },
+      amount: (base / 100).toFixed(2),
+      currency,
+      network: network.code,
     });
     const payment: ModelPayment = {
-      ...{ id: locked.id, merchant, network: network.code, currency, amount: locked.amount },
-      ...{ expiresAt: locked.expiresAt, baseAmount: BigInt(base), txs: [], cancelledAt: undefined },
-      ...{ hasSucceeded: false, state: 'awaiting_funds' },
+      id: locked.id,
+      merchant,
+      network: network.code,
+      currency,
+      amount: locked.amount,
+      expiresAt: locked.expiresAt,
+      baseAmount: BigInt(base),
+      txs: [],
+      cancelledAt: undefined,
+      hasSucceeded: false,
+      state: 'awaiting_funds',
     };
     told.push(`lock ${locked.id}: ${locked.amount} ${currency} on ${network.code}`);
     merchant.payments.push(payment);
@@ -167,8 +186,13 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
       const { amount: due } = payment;
       const amount = pick([due, due, due / 2n, due - due / 2n, due + 1n, due / 3n + 1n, due * 2n, 0n]);
       const tx: ModelTx = {
-        ...{ hash: `${hash}:${outputIndex}`, network: network.code, currency, amount, payment },
-        ...{ place: 'gone', receipt: undefined },
+        hash: `${hash}:${outputIndex}`,
+        network: network.code,
+        currency,
+        amount,
+        payment,
+        place: 'gone',
+        receipt: undefined,
       };
       // A transfer of nothing is not one, and nobody watches the addresses of one mode in the other.
       if (amount > 0n && modelOf(network).merchants.includes(payment.merchant)) {

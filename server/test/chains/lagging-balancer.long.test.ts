@@ -24,7 +24,7 @@ beforeAll(async () => {
   const assets = { USDC: { contract: token, decimals: 6 } };
   server = await startRealServer({
     engine: sqlite,
-    networks: { [network]: { ...{ nodes, confirmations, assets, crossCheckAbove: '1 USD' } } },
+    networks: { [network]: { nodes, confirmations, assets, crossCheckAbove: '1 USD' } },
   });
 });
 afterAll(async () => {

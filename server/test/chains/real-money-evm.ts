@@ -101,7 +101,8 @@ export function testRealMoney(engine: TestEngine): void {
         engine,
         networks: {
           [network]: {
-            ...{ nodes: [proxy.url], confirmations },
+            nodes: [proxy.url],
+            confirmations,
             assets: {
               USDT: { contract: contractOf('USDT'), decimals: 6 },
               USDC: { contract: contractOf('USDC'), decimals: 18 },
@@ -111,7 +112,10 @@ export function testRealMoney(engine: TestEngine): void {
             },
           },
           sepolia: {
-            ...{ nodes: [other.url], chainId: 31_337, blockSeconds: 3600, confirmations },
+            nodes: [other.url],
+            chainId: 31_337,
+            blockSeconds: 3600,
+            confirmations,
             assets: { USDC: false },
           },
         },
@@ -144,7 +148,12 @@ export function testRealMoney(engine: TestEngine): void {
       amount: bigint,
       changes: Partial<Outcome['receipts'][number]> = {},
     ) => ({
-      ...{ currency, network, amount, status: 'confirmed', counts: true, ...changes },
+      currency,
+      network,
+      amount,
+      status: 'confirmed',
+      counts: true,
+      ...changes,
     });
 
     describe.each(currencies.map((currency) => ({ currency, what: assets[currency].what })))(

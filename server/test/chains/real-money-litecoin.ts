@@ -48,7 +48,12 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
         await scan();
       }
       const receipt = (amount: bigint, changes: Partial<Outcome['receipts'][number]> = {}) => ({
-        ...{ currency: 'LTC', network, amount, status: 'confirmed', counts: true, ...changes },
+        currency: 'LTC',
+        network,
+        amount,
+        status: 'confirmed',
+        counts: true,
+        ...changes,
       });
 
       it('exact: seen in the mempool, then per confirmation, then settled', async () => {
@@ -258,7 +263,9 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           const bestblockhash = await node.rpc<string>('getblockhash', height);
           return result('getblockchaininfo', (answer) => ({
             ...(answer as object),
-            ...{ blocks: height, headers: height, bestblockhash },
+            blocks: height,
+            headers: height,
+            bestblockhash,
           }));
         }
 

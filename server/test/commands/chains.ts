@@ -42,7 +42,8 @@ export const testChainCommands = (engine: TestEngine): unknown =>
         await merchant.send(address, 10);
         // The payment and its transfer, because of a column whose value is not shown.
         const one = {
-          ...{ network: 'tron', paymentId: id },
+          network: 'tron',
+          paymentId: id,
           reason: expect.stringMatching(/^payments\.base_amount: (?!.*broken)/) as string,
         };
         expect(await quarantined()).toMatchObject([one, one]);
@@ -217,8 +218,12 @@ export const testChainCommands = (engine: TestEngine): unknown =>
   });
 
 const longNetwork: Network = {
-  ...{ mode: 'live', code: 'long', name: 'Long', family: 'tron', confirmations: 20 },
-  ...{ assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } } },
+  mode: 'live',
+  code: 'long',
+  name: 'Long',
+  family: 'tron',
+  confirmations: 20,
+  assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } },
 };
 
 /** A chain of empty blocks, read in ranges of 50, that knows how it was read. */

@@ -336,13 +336,11 @@ describe.each(enginesOfTurn)('The command line on $name', (engine) => {
     await opened.close();
 
     const event = {
-      ...{
-        id: `EVENT-${merchantId}`,
-        merchantId,
-        mode: 'test',
-        type: 'transfer.failed',
-        subjectId: merchantId,
-      },
+      id: `EVENT-${merchantId}`,
+      merchantId,
+      mode: 'test',
+      type: 'transfer.failed',
+      subjectId: merchantId,
       createdAt: '2027-01-15T08:00:00.000Z',
       tries: [
         {

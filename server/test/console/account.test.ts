@@ -33,7 +33,9 @@ describe('In the console', () => {
     const url = 'https://shop.example/hooks?token=abc';
     const set = await ada.send('PATCH', `${api}/webhook`, { body: { url } });
     expect(set.body.data).toEqual({
-      ...{ mode: 'test', url, disabledAt: null },
+      mode: 'test',
+      url,
+      disabledAt: null,
       secret: expect.stringMatching(/^whsec_/) as string,
     });
     const shown = await ada.send('GET', `${api}/webhook`);
@@ -82,7 +84,8 @@ describe('In the console', () => {
 
   it('the shop can be changed in the settings that payers see, and in none that lead money', async () => {
     const change = {
-      ...{ businessName: 'Ada & Co', supportUrl: 'mailto:help@shop.example' },
+      businessName: 'Ada & Co',
+      supportUrl: 'mailto:help@shop.example',
       redirectOrigins: ['https://shop.example'],
     };
     const changed = await ada.send('PATCH', `${api}/shop`, {

@@ -26,7 +26,10 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     ada = await signIn(server, 'manager', 'ada@shop.example');
     await merchant.fund({ amount: 300 });
     const body = {
-      ...{ accountNumber: '0690000032', accountBank: '044', country: 'NG', currency: 'NGN' },
+      accountNumber: '0690000032',
+      accountBank: '044',
+      country: 'NG',
+      currency: 'NGN',
       accountName: 'Ada Example',
     };
     account = (await merchant.ask<{ id: string }>('POST', '/v1/bank-accounts', { body })).id;
@@ -39,7 +42,10 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
   const run = (line: string) =>
     runWith(commandContext(server), `${line} --merchant ${server.bootstrapped.merchantId}`);
   const bodyOf = (amount: string, reference: string) => ({
-    ...{ bankAccountId: account, amount, currency: 'usdt', reference },
+    bankAccountId: account,
+    amount,
+    currency: 'usdt',
+    reference,
   });
   const createPayout = (amount: string, reference: string, who = ada) =>
     who.send('POST', path, { body: bodyOf(amount, reference) });
@@ -62,7 +68,11 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     const before = await merchant.balance();
     const payout = await made('25.5', 'Rent of May');
     expect(payout).toMatchObject({
-      ...{ status: 'processing', amount: 25.5, currency: 'USDT', reference: 'Rent of May', isOwn: true },
+      status: 'processing',
+      amount: 25.5,
+      currency: 'USDT',
+      reference: 'Rent of May',
+      isOwn: true,
       account: { accountName: 'Ada Example', accountNumber: '0690000032', country: 'NG', currency: 'NGN' },
     });
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 25.5, 9);
@@ -87,7 +97,8 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
         after: expect.objectContaining({ currency: 'USDT' }) as object,
       },
       {
-        ...{ action: 'payout.settled', isAda: true },
+        action: 'payout.settled',
+        isAda: true,
         after: { status: 'success', bankReference: 'FT26001' },
       },
     ]);

@@ -31,7 +31,9 @@ it('Watches for nobody who has left before it was known who it is', async () => 
   } as Partial<Sessions> as Sessions;
   const handle = vi.fn(
     changeStream({ watch }, createPermissions([]), {
-      ...{ sessions, callerLimits: undefined, ipLimits: undefined },
+      sessions,
+      callerLimits: undefined,
+      ipLimits: undefined,
       keys: { authenticate: () => Promise.resolve(undefined) },
     }),
   );

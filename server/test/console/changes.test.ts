@@ -79,9 +79,19 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       transaction
         .insertInto('outbox')
         .values({
-          ...{ id, merchant_id: merchantId, mode: 'test', type: 'payment.success' },
-          ...{ subject_id: subjectId, sequence, data: '{}', status: 'failed', tries: 1, due_at: null },
-          ...{ claim: null, claimed_until: null, created_at: Date.now() },
+          id,
+          merchant_id: merchantId,
+          mode: 'test',
+          type: 'payment.success',
+          subject_id: subjectId,
+          sequence,
+          data: '{}',
+          status: 'failed',
+          tries: 1,
+          due_at: null,
+          claim: null,
+          claimed_until: null,
+          created_at: Date.now(),
         })
         .execute(),
     );

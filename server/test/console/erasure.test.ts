@@ -46,7 +46,11 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
     const { email, id, payments } = await payer();
     const before = await merchant.balance();
     expect((await preview(id)).body.data).toEqual({
-      ...{ email, customers: 1, payments: 2, blockedBy: null, isErased: false },
+      email,
+      customers: 1,
+      payments: 2,
+      blockedBy: null,
+      isErased: false,
     });
     const wrong = await erase(id, 'somebody@else.example');
     expect([wrong.status, wrong.body.data.param]).toEqual([400, 'email']);
@@ -74,7 +78,8 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
     );
     expect(entries).toMatchObject([
       {
-        ...{ action: 'customer.erased', after: { customers: 1, payments: 2 } },
+        action: 'customer.erased',
+        after: { customers: 1, payments: 2 },
         actor: expect.stringMatching(/^ada@shop\.example, manager /) as string,
       },
     ]);

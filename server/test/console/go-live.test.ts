@@ -89,8 +89,12 @@ describe('With networks that have real money', () => {
   it('the networks, the treasury and the marker add their steps', async () => {
     const owner = await signIn(server, 'owner');
     expect(await stepsOf(owner, 'live')).toMatchObject({
-      ...{ live_network: true, second_node: false, marker: true },
-      ...{ deposit_keys: false, treasury: false, public_key: false },
+      live_network: true,
+      second_node: false,
+      marker: true,
+      deposit_keys: false,
+      treasury: false,
+      public_key: false,
     });
     // A wallet that has the keys of its addresses needs no treasury.
     const xpub =

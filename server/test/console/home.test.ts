@@ -67,8 +67,10 @@ describe.each(engines)('Home, on $name', (engine) => {
       return Object.fromEntries(await Promise.all(lists));
     };
     expect(await shown()).toEqual({
-      ...{ payments_excess: [excess], payments_late: [late] },
-      ...{ payments_short: [short], payments_wrong_coin: [wrong.id] },
+      payments_excess: [excess],
+      payments_late: [late],
+      payments_short: [short],
+      payments_wrong_coin: [wrong.id],
     });
     const other = await server.foreignKey('secret', 'test');
     expect(await home(other)).toMatchObject({ attention: [], volume: [] });
@@ -131,7 +133,11 @@ describe.each(engines)('Home, on $name', (engine) => {
   it('lists the networks of the mode and how far they were read', async () => {
     const networks = await merchant.ask<{ network: string }[]>('GET', '/v1/networks');
     expect(networks).toContainEqual({
-      ...{ network: 'tron', name: 'Tron', isOffered: true, node: null, problems: [] },
+      network: 'tron',
+      name: 'Tron',
+      isOffered: true,
+      node: null,
+      problems: [],
       lagSeconds: expect.any(Number) as number,
     });
   });

@@ -70,11 +70,13 @@ describe.each(enginesOfTurn)('Records that show each other, on $name', (engine) 
     const { data, meta } = await list(`planId=${plans.oil}&customer=ada@example.com`);
     expect(data).toMatchObject([
       {
-        ...{ isActive: true, timesPaid: 1, paid: 20 },
+        isActive: true,
+        timesPaid: 1,
+        paid: 20,
         customer: { email: 'ada@example.com', fullName: 'Ada Example' },
         plan: { id: plans.oil, planName: 'Lamp oil', amount: 20, currency: 'USD' },
-        ...{ lastPaidAt: expect.stringMatching(/Z$/) as string },
-        ...{ nextChargeAt: expect.stringMatching(/Z$/) as string },
+        lastPaidAt: expect.stringMatching(/Z$/) as string,
+        nextChargeAt: expect.stringMatching(/Z$/) as string,
       },
     ]);
     expect(meta).toEqual({ pagination: { total: 1, count: 1, from: 1, to: 1 } });
@@ -100,7 +102,9 @@ describe.each(enginesOfTurn)('Records that show each other, on $name', (engine) 
     ]);
     expect((await get(`customer-sums/${await customerId('ben@example.com')}`)).body.data).toEqual([]);
     expect((await get(`plan-sums/${plans.oil}`)).body.data).toEqual({
-      ...{ active: 2, ended: 0, paid: { currency: 'USD', payments: 1, amount: 20 } },
+      active: 2,
+      ended: 0,
+      paid: { currency: 'USD', payments: 1, amount: 20 },
     });
     // The second month.
     await payCharges('ben@example.com', 20);

@@ -116,7 +116,9 @@ export const testTeam = (engine: TestEngine): unknown =>
         (await owner.send('GET', '/console/api/team-sessions')).body.data as unknown as readonly Json[];
       const ofBob = (await list()).find(({ id }) => id === bobs);
       expect(ofBob).toMatchObject({
-        ...{ isCurrent: false, userAgent: phone, signedInBy: 'link' },
+        isCurrent: false,
+        userAgent: phone,
+        signedInBy: 'link',
         person: { email: 'bob@shop.example', role: 'support' },
       });
       expect((await list()).filter(({ isCurrent }) => isCurrent)).toHaveLength(1);
@@ -149,7 +151,8 @@ export const testTeam = (engine: TestEngine): unknown =>
       const { merchantId } = server.bootstrapped;
       const entries = await server.app.auditLog.list(server.database.reader, { merchantId });
       expect(entries.at(-1)).toMatchObject({
-        ...{ action: 'session.ended', subjectId: bobs },
+        action: 'session.ended',
+        subjectId: bobs,
         actor: expect.stringContaining('ada@shop.example') as string,
         after: { of: await idOf('bob@shop.example') },
       });
@@ -160,14 +163,13 @@ export const testTeam = (engine: TestEngine): unknown =>
         server.app.merchants.create(transaction, { name: 'Large Shop' }),
       );
       const others = Array.from({ length: 100 }, (_one, count) => ({
-        ...{
-          id: `P${count}`,
-          merchant_id: merchantId,
-          email: `p${count}@large.example`,
-          email_index: `p${count}@large.example`,
-          role: 'support' as const,
-        },
-        ...{ created_at: 0, signed_in_at: null },
+        id: `P${count}`,
+        merchant_id: merchantId,
+        email: `p${count}@large.example`,
+        email_index: `p${count}@large.example`,
+        role: 'support' as const,
+        created_at: 0,
+        signed_in_at: null,
       }));
       await server.database.write((transaction) => transaction.insertInto('people').values(others).execute());
       const more = { merchantId, email: 'more@large.example', role: 'support' } as const;

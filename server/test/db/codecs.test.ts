@@ -64,7 +64,8 @@ const columns: Readonly<Record<string, Json>> = {
     { transfer: { ...transfer, amount: huge, chainAmount: huge * 10n, foundAbove: 8 }, block, seenAt: 1 },
     JSON.stringify({
       transfer: { ...transfer, amount: String(huge), chainAmount: String(huge * 10n), foundAbove: 8 },
-      ...{ block, seenAt: 1 },
+      block,
+      seenAt: 1,
     }),
   ),
   'chain_cursors.gaps': json([

@@ -36,16 +36,18 @@ describe.each(engines)('On $name, a long list', (engine) => {
         await transaction
           .insertInto('merchants')
           .values({
-            ...{ id, name: id, business_name: id, logo: '', fee_basis_points: 100 },
-            ...{
-              support_url: '',
-              transfers: 'any',
-              daily_limits: '{}',
-              daily_refunds: '{}',
-              auto_refund: '{}',
-              created_at: 0,
-              updated_at: 0,
-            },
+            id,
+            name: id,
+            business_name: id,
+            logo: '',
+            fee_basis_points: 100,
+            support_url: '',
+            transfers: 'any',
+            daily_limits: '{}',
+            daily_refunds: '{}',
+            auto_refund: '{}',
+            created_at: 0,
+            updated_at: 0,
           })
           .execute();
       }
@@ -281,10 +283,14 @@ describe.each(engines)('On $name, a long list', (engine) => {
 
   it('is exact after a customer is blocked', async () => {
     const row = (index: number): CustomerTable => ({
-      ...{ id: `C${String(index).padStart(6, '0')}`, merchant_id: 'M1', mode: 'test' },
-      ...{ person: '{}', email_index: `${index}@example.com`, phone_index: null },
-      ...{ is_blacklisted: index % 2 === 0 ? 0 : 1 },
-      ...{ created_at: hour + index },
+      id: `C${String(index).padStart(6, '0')}`,
+      merchant_id: 'M1',
+      mode: 'test',
+      person: '{}',
+      email_index: `${index}@example.com`,
+      phone_index: null,
+      is_blacklisted: index % 2 === 0 ? 0 : 1,
+      created_at: hour + index,
     });
     await database.write(async (transaction) => {
       for (let begin = 0; begin < 6000; begin += 500) {
@@ -383,10 +389,24 @@ async function insertRows(
 ): Promise<void> {
   const values = rows.map(({ createdAt, id }) => {
     const row = {
-      ...{ id, merchant_id: merchantId, mode: 'test', state: 'created', tx_ref: id, payer: '{}' },
-      ...{ created_by: 'secret', is_redirect_trusted: 1, findings: 0, public_changes: 0, parts_version: 0 },
-      ...{ redirect_url: '', base_currency: 'NGN', base_amount: '1' },
-      ...{ fee_basis_points: 100, expires_at: createdAt, created_at: createdAt, updated_at: createdAt },
+      id,
+      merchant_id: merchantId,
+      mode: 'test',
+      state: 'created',
+      tx_ref: id,
+      payer: '{}',
+      created_by: 'secret',
+      is_redirect_trusted: 1,
+      findings: 0,
+      public_changes: 0,
+      parts_version: 0,
+      redirect_url: '',
+      base_currency: 'NGN',
+      base_amount: '1',
+      fee_basis_points: 100,
+      expires_at: createdAt,
+      created_at: createdAt,
+      updated_at: createdAt,
     } satisfies Partial<Schema['payments']>;
     // The cast is safe: all other columns are nullable.
     return row as unknown as Schema['payments'];
@@ -403,21 +423,43 @@ async function insertSubscribers(database: Database, count: number): Promise<voi
     await transaction
       .insertInto('payment_plans')
       .values({
-        ...{ id: 'PLAN', ...own, plan_name: 'Monthly', frequency: 'monthly', currency: 'NGN', amount: '1' },
-        ...{ currencies: '[]', number_of_times_to_charge: 1, is_active: 1, active_since: 0 },
-        ...{ created_at: 0, updated_at: 0 },
+        id: 'PLAN',
+        ...own,
+        plan_name: 'Monthly',
+        frequency: 'monthly',
+        currency: 'NGN',
+        amount: '1',
+        currencies: '[]',
+        number_of_times_to_charge: 1,
+        is_active: 1,
+        active_since: 0,
+        created_at: 0,
+        updated_at: 0,
       })
       .execute();
     for (let index = 0; index < count; index += 500) {
       const numbers = Array.from({ length: 500 }, (_, offset) => String(index + offset).padStart(6, '0'));
       const customers = numbers.map((number) => ({
-        ...{ id: `SC${number}`, ...own, person: '{}', email_index: `s${number}@example.com` },
-        ...{ phone_index: null, is_blacklisted: 0 as const, created_at: 0 },
+        id: `SC${number}`,
+        ...own,
+        person: '{}',
+        email_index: `s${number}@example.com`,
+        phone_index: null,
+        is_blacklisted: 0 as const,
+        created_at: 0,
       }));
       await transaction.insertInto('customers').values(customers).execute();
       const subscribers = numbers.map((number) => ({
-        ...{ id: `S${number}`, ...own, plan_id: 'PLAN', customer_id: `SC${number}`, next_cycle: 0 },
-        ...{ charge_at: null, times_charged: 0, times_paid: 0, is_active: 1 as const, removed_at: null },
+        id: `S${number}`,
+        ...own,
+        plan_id: 'PLAN',
+        customer_id: `SC${number}`,
+        next_cycle: 0,
+        charge_at: null,
+        times_charged: 0,
+        times_paid: 0,
+        is_active: 1 as const,
+        removed_at: null,
         created_at: hour + Number(number),
       }));
       await transaction.insertInto('subscribers').values(subscribers).execute();

@@ -17,8 +17,12 @@ describe.each(engines)('A page of a list of 12 rows, on $name', (engine) => {
         .insertInto('wallets')
         .values(
           Array.from({ length }, (_, index) => ({
-            ...{ id: `wallet-${index + 10}`, merchant_id, mode: 'test' as const },
-            ...{ currency: 'USDT', label: 'Till', created_at: index },
+            id: `wallet-${index + 10}`,
+            merchant_id,
+            mode: 'test' as const,
+            currency: 'USDT',
+            label: 'Till',
+            created_at: index,
           })),
         )
         .execute(),

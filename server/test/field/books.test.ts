@@ -11,14 +11,30 @@ if (!engine) throw new Error('There is no engine');
 const oneUsdt = 1_000_000n;
 
 const booking: Booking = {
-  ...{ id: '01J9ZQ2A0B1C2D3E4F5G6H7J8K', time: '2026-12-31T22:43:05.000Z', kind: 'receipt', asset: 'USDT' },
-  ...{ localDate: '2026-12-31', localTime: '2026-12-31T22:43:05.000+00:00', amount: '25', available: '0' },
-  ...{ reserved: '0', unallocated: '25', balance: '25', unitValue: '0.92', value: '23.00', currency: 'EUR' },
-  ...{ reference: 'order-42', note: 'Received' },
+  id: '01J9ZQ2A0B1C2D3E4F5G6H7J8K',
+  time: '2026-12-31T22:43:05.000Z',
+  kind: 'receipt',
+  asset: 'USDT',
+  localDate: '2026-12-31',
+  localTime: '2026-12-31T22:43:05.000+00:00',
+  amount: '25',
+  available: '0',
+  reserved: '0',
+  unallocated: '25',
+  balance: '25',
+  unitValue: '0.92',
+  value: '23.00',
+  currency: 'EUR',
+  reference: 'order-42',
+  note: 'Received',
 };
 const period = { firstDay: '2026-12-01', lastDay: '2026-12-31', currency: 'EUR' };
 const datev = bookFile('datev', period, {
-  ...{ consultant: 1001, client: 1, account: '1370', contraAccount: '1590', fiscalYear: '2026-01-01' },
+  consultant: 1001,
+  client: 1,
+  account: '1370',
+  contraAccount: '1590',
+  fiscalYear: '2026-01-01',
 });
 const textOf = (file: typeof wholeBookFile, one: Booking) => {
   const line = file.line(one);
@@ -91,7 +107,9 @@ describe('Exports for accountants', () => {
   it('portfolio#865: a fee is exported too, as a line that says so', async () => {
     const merchantId = books.merchantId;
     await books.post({
-      ...{ key: 'settlement:field', mode: 'live', currency: 'USDT' },
+      key: 'settlement:field',
+      mode: 'live',
+      currency: 'USDT',
       entries: [
         { account: { kind: 'unallocated', merchantId }, debit: oneUsdt },
         { account: { kind: 'available', merchantId }, credit: 990_000n },
@@ -130,7 +148,8 @@ describe('Exports for accountants', () => {
     const koinly = bookFile('koinly', period);
     const line = textOf(koinly, {
       ...booking,
-      ...{ localDate: '2027-01-01', localTime: '2027-01-01T00:43:05.000+02:00' },
+      localDate: '2027-01-01',
+      localTime: '2027-01-01T00:43:05.000+02:00',
     });
     expect(line).toMatch(/^2026-12-31 22:43:05 UTC,,,25,USDT,,,23.00,EUR,,/);
   });

@@ -76,7 +76,8 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
 
   it('are those of UTC until it has a zone', async () => {
     expect(await sales()).toEqual({
-      ...{ timeZone: 'UTC', today: '2026-10-26' },
+      timeZone: 'UTC',
+      today: '2026-10-26',
       days: ['2026-10-24: 2', '2026-10-25: 2'],
     });
   });
@@ -84,7 +85,8 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
   it('have 25 hours when clocks go back, each of them once', async () => {
     await keepIn('Europe/Berlin');
     expect(await sales()).toEqual({
-      ...{ timeZone: 'Europe/Berlin', today: '2026-10-26' },
+      timeZone: 'Europe/Berlin',
+      today: '2026-10-26',
       days: ['2026-10-24: 1', '2026-10-25: 2', '2026-10-26: 1'],
     });
   });
@@ -92,7 +94,8 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
   it('begin at half an hour in a zone that has one', async () => {
     await keepIn('asia/kolkata');
     expect(await sales()).toEqual({
-      ...{ timeZone: 'Asia/Kolkata', today: '2026-10-26' },
+      timeZone: 'Asia/Kolkata',
+      today: '2026-10-26',
       days: ['2026-10-25: 2', '2026-10-26: 2'],
     });
   });

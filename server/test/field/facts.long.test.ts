@@ -41,7 +41,9 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
     await expire();
     await merchant.pay(address, 7.3);
     expect(await record(id)).toMatchObject({
-      ...{ status: 'success', amountReceived: 15.1, findings: ['late', 'over'] },
+      status: 'success',
+      amountReceived: 15.1,
+      findings: ['late', 'over'],
     });
     expect(await typesOf(id)).toEqual([
       ...['payment.partial', 'payment.error', 'payment.late', 'payment.overpaid', 'payment.success'],
@@ -123,8 +125,14 @@ describe('the kept details of a transfer', () => {
     const { transfer: column } = tables.quarantine.columns;
     const wei = 2n ** 200n + 1n;
     const transfer = {
-      ...{ txHash: 'ab', outputIndex: -5, currency: 'USDT', senders: [], address: '0x', amount: 1n },
-      ...{ chainAmount: wei, foundAbove: 7 },
+      txHash: 'ab',
+      outputIndex: -5,
+      currency: 'USDT',
+      senders: [],
+      address: '0x',
+      amount: 1n,
+      chainAmount: wei,
+      foundAbove: 7,
     };
     const stored = { transfer, block: undefined, seenAt: 1 };
     expect(column.read(column.write(stored))).toEqual(stored);

@@ -34,33 +34,72 @@ const id = (index: number) => String(index).padStart(26, '0');
 const most = (count: number) => 60 + 5 * count;
 
 const payment: Schema['payments'] = {
-  ...{ id: 'P', merchant_id: 'M1', mode: 'test', state: 'settled', created_by: 'secret', tx_ref: 'r' },
-  ...{ redirect_url: '', is_redirect_trusted: 0, metadata: null, base_currency: 'USD', base_amount: '1000' },
-  ...{
-    fee_basis_points: 0,
-    accepted_currencies: null,
-    payer: '{}',
-    payer_index: null,
-  },
-  ...{ currency: 'USDT', network: 'tron', address_id: 'A', address: 'T', amount: '1', fee: '0', quote: null },
+  id: 'P',
+  merchant_id: 'M1',
+  mode: 'test',
+  state: 'settled',
+  created_by: 'secret',
+  tx_ref: 'r',
+  redirect_url: '',
+  is_redirect_trusted: 0,
+  metadata: null,
+  base_currency: 'USD',
+  base_amount: '1000',
+  fee_basis_points: 0,
+  accepted_currencies: null,
+  payer: '{}',
+  payer_index: null,
+  currency: 'USDT',
+  network: 'tron',
+  address_id: 'A',
+  address: 'T',
+  amount: '1',
+  fee: '0',
+  quote: null,
   findings: 0,
-  ...{ required_confirmations: 1, locked_at: 0, expires_at: 1, cancelled_at: null, settled_at: 1 },
-  ...{
-    accepted_at: null,
-    accepted_amount: null,
-    wallet_id: null,
-    public_changes: 0,
-    public_changes_since: null,
-    parts_version: 0,
-  },
-  ...{ created_at: 0, updated_at: 0 },
+  required_confirmations: 1,
+  locked_at: 0,
+  expires_at: 1,
+  cancelled_at: null,
+  settled_at: 1,
+  accepted_at: null,
+  accepted_amount: null,
+  wallet_id: null,
+  public_changes: 0,
+  public_changes_since: null,
+  parts_version: 0,
+  created_at: 0,
+  updated_at: 0,
 };
 const receipt: Schema['receipts'] = {
-  ...{ id: 'R', payment_id: 'P', merchant_id: 'M1', ...place, address: 'T', currency: 'USDT', tx_hash: 'h' },
-  ...{ output_index: 0, amount: '1', chain_amount: '1', found_above: null, senders: '[]', first_seen_at: 0 },
-  ...{ block_height: 5, block_hash: 'b', status: 'confirmed', confirmed_at: 1, awaited_until: 1, is_dust: 0 },
-  ...{ required_confirmations: 1, awaits_check: 0, checked_hash: null, reversals: 0, is_credited: 1 },
-  ...{ credited_fee: '0', naira_value: null, dollar_value: null, base_rate: null },
+  id: 'R',
+  payment_id: 'P',
+  merchant_id: 'M1',
+  ...place,
+  address: 'T',
+  currency: 'USDT',
+  tx_hash: 'h',
+  output_index: 0,
+  amount: '1',
+  chain_amount: '1',
+  found_above: null,
+  senders: '[]',
+  first_seen_at: 0,
+  block_height: 5,
+  block_hash: 'b',
+  status: 'confirmed',
+  confirmed_at: 1,
+  awaited_until: 1,
+  is_dust: 0,
+  required_confirmations: 1,
+  awaits_check: 0,
+  checked_hash: null,
+  reversals: 0,
+  is_credited: 1,
+  credited_fee: '0',
+  naira_value: null,
+  dollar_value: null,
+  base_rate: null,
 };
 
 describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEngine) => {
@@ -78,9 +117,18 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
         await transaction
           .insertInto('merchants')
           .values({
-            ...{ id, name: '', business_name: '', logo: '', fee_basis_points: 0, support_url: '' },
-            ...{ transfers: 'any', daily_limits: '{}', daily_refunds: '{}', auto_refund: '{}' },
-            ...{ created_at: 0, updated_at: 0 },
+            id,
+            name: '',
+            business_name: '',
+            logo: '',
+            fee_basis_points: 0,
+            support_url: '',
+            transfers: 'any',
+            daily_limits: '{}',
+            daily_refunds: '{}',
+            auto_refund: '{}',
+            created_at: 0,
+            updated_at: 0,
           })
           .execute();
       }
@@ -200,8 +248,14 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
     // davout/bitcoin-central#8: the money at stake with a deposit is added up, among all that its wallet ever received.
     it('a deposit to a wallet is judged by recent deposits, not by all that ever came', async () => {
       const network = {
-        ...{ mode: 'test', code: 'tron', name: '', family: 'tron', confirmations: 2, blockSeconds: 8640 },
-        ...{ assets: {}, crossCheckAbove: { amount: '1', currency: 'USD' } },
+        mode: 'test',
+        code: 'tron',
+        name: '',
+        family: 'tron',
+        confirmations: 2,
+        blockSeconds: 8640,
+        assets: {},
+        crossCheckAbove: { amount: '1', currency: 'USD' },
       } as const;
       const judge = createJudge({
         currencies: { network: () => network } as never,
@@ -267,7 +321,11 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
         await transaction
           .insertInto('customers')
           .values({
-            ...{ ...own, id: `C${index}`, person: '{}', email_index: `${index}`, phone_index: null },
+            ...own,
+            id: `C${index}`,
+            person: '{}',
+            email_index: `${index}`,
+            phone_index: null,
             is_blacklisted: 0,
           })
           .execute();

@@ -118,8 +118,10 @@ describe.skipIf(!postgres)('A commit whose answer is lost, on PostgreSQL', () =>
   it('a transfer holds its money once', async () => {
     await merchant.fund({ amount: 20 });
     const transfer = {
-      ...{ amount: 5, currency: 'USDT' },
-      ...{ walletAddress: externalAddresses.tron, walletNetwork: 'tron' },
+      amount: 5,
+      currency: 'USDT',
+      walletAddress: externalAddresses.tron,
+      walletNetwork: 'tron',
     };
     address.loseWith(externalAddresses.tron);
     expect((await api('POST', '/v1/transfers', transfer, 'key-2')).status).toBe(503);
@@ -133,7 +135,10 @@ describe.skipIf(!postgres)('A commit whose answer is lost, on PostgreSQL', () =>
     const { id, address: to } = await merchant.lock();
     address.loseWith(to);
     const sent = await api('POST', '/sandbox/transfers', {
-      ...{ network: 'tron', currency: 'USDT', address: to, amount: 10 },
+      network: 'tron',
+      currency: 'USDT',
+      address: to,
+      amount: 10,
     });
     // The transaction of the sandbox names the address first.
     expect([sent.status, address.lost()]).toEqual([503, 1]);

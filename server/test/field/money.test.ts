@@ -123,7 +123,11 @@ describe.each(engines)('A commit whose answer is lost, on $name', (engine) => {
 
 describe('A transaction with many parts', () => {
   const network: Network = {
-    ...{ mode: 'live', code: 'tron', name: 'Tron', family: 'tron', confirmations: 3 },
+    mode: 'live',
+    code: 'tron',
+    name: 'Tron',
+    family: 'tron',
+    confirmations: 3,
     assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } },
   };
   let chain: MemoryChain;

@@ -197,7 +197,8 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     const config = { ...litecoinRegtest, nodes: [node.url] };
     for await (const finding of checkBitcoinNetwork(config, signal)) findings.push(finding);
     expect(findings).toContainEqual({
-      ...{ subject: 'node 1', kind: 'warning' },
+      subject: 'node 1',
+      kind: 'warning',
       text: 'Does not show its mempool: payments are seen with their first confirmation',
     });
   });
@@ -239,8 +240,13 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
       if (call.method === 'getnetworkinfo') return { ...known, ...fresh, incrementalfee: 0.000001 };
       if (call.method !== 'getmempoolinfo') return undefined;
       return {
-        ...{ loaded: true, mempoolminfee: 0.000001, minrelaytxfee: 0.000001, incrementalrelayfee: 0.000001 },
-        ...{ permitbaremultisig: true, maxdatacarriersize: 100_000, limitclustercount: 64 },
+        loaded: true,
+        mempoolminfee: 0.000001,
+        minrelaytxfee: 0.000001,
+        incrementalrelayfee: 0.000001,
+        permitbaremultisig: true,
+        maxdatacarriersize: 100_000,
+        limitclustercount: 64,
       };
     };
     expect(await pending()).toEqual([idOf(1)]);
@@ -307,7 +313,11 @@ describe.skipIf(!hasLitecoind)('Litecoin Core with MWEB', () => {
     const { tx } = await node.rpc<{ tx: string[] }>('getblock', await node.rpc('getblockhash', height));
     expect(others).toEqual([]);
     expect(found).toMatchObject({
-      ...{ txHash: tx.at(-1), outputIndex: 1, address: addressOf('ab'), amount: 150_000_000n, senders: [] },
+      txHash: tx.at(-1),
+      outputIndex: 1,
+      address: addressOf('ab'),
+      amount: 150_000_000n,
+      senders: [],
     });
     // Blocks from before, and the one with the coins that went in.
     expect(await chain.blocks(height - 3, height, signal)).toHaveLength(4);

@@ -42,7 +42,10 @@ const newAddress = () => testAddress('evm', nextIndex++) as Hex;
 const openChain = (nodes: readonly ProviderProxy[] = [proxy], ours?: readonly string[]): EvmChain =>
   createEvmChain(
     {
-      ...{ mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: nodes.map(({ url }) => url) },
+      mode: 'test',
+      network: 'evm-dev',
+      chainId: anvilChainId,
+      nodes: nodes.map(({ url }) => url),
       assets: [
         { currency: 'ETH', decimals: 18 },
         { currency: 'USDT', decimals: 6, contract: token },
@@ -188,7 +191,11 @@ describe('Finality', () => {
         const transfer = block?.transfers.find((one) => one.address === address);
         if (!block || !transfer) throw new Error('It was not read');
         const receipt = {
-          ...{ ...transfer, id: 'id', height, blockHash: block.hash, needsFinality: true },
+          ...transfer,
+          id: 'id',
+          height,
+          blockHash: block.hash,
+          needsFinality: true,
           chainAmount: transfer.amount,
         };
         await anvil.mine(5);

@@ -27,7 +27,11 @@ beforeEach(async () => {
   node = await serve(async (path, question) => change?.(path, question) ?? recorded(path, question));
   chain = createEvmChain(
     {
-      ...{ dialect: tronDialect, mode: 'test', network: 'tron', chainId: 728126428, nodes: [node.url] },
+      dialect: tronDialect,
+      mode: 'test',
+      network: 'tron',
+      chainId: 728126428,
+      nodes: [node.url],
       assets: [{ currency: 'TRX', decimals: 6 }],
     },
     { watched: async (addresses) => new Set(addresses), now: () => time },

@@ -45,15 +45,23 @@ afterEach(async () => {
 
 const openClient = (maxBatch = 50) =>
   createNodeClient({
-    ...{ name: 'node 1', url: proxy.url, timeoutMs: 3000, maxBatch },
+    name: 'node 1',
+    url: proxy.url,
+    timeoutMs: 3000,
+    maxBatch,
     onLimit: (message) => said.push(message),
   });
 
 const openChain = (changes: { readonly maxBatch?: number } = {}) =>
   createEvmChain(
     {
-      ...{ mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url] },
-      ...{ assets: [{ currency: 'ETH', decimals: 18 }], timeoutMs: 3000, ...changes },
+      mode: 'test',
+      network: 'evm-dev',
+      chainId: anvilChainId,
+      nodes: [proxy.url],
+      assets: [{ currency: 'ETH', decimals: 18 }],
+      timeoutMs: 3000,
+      ...changes,
     },
     { watched: async (addresses) => new Set(addresses), warn: (message) => said.push(message) },
   );
@@ -123,7 +131,8 @@ const reports: readonly Report[] = [
     shape: 'Erigon answers an object without an id instead of an array',
     most: 12,
     reshape: above(12, (requests) => ({
-      ...{ jsonrpc: '2.0', id: null },
+      jsonrpc: '2.0',
+      id: null,
       error: errorOf(-32000, `batch limit 12 exceeded: ${requests.length} requests given`),
     })),
     words: 'batch limit 12 exceeded',
@@ -133,7 +142,8 @@ const reports: readonly Report[] = [
     shape: 'java-tron takes one call by default, and answers an object',
     most: 1,
     reshape: above(1, (requests) => ({
-      ...{ jsonrpc: '2.0', id: null },
+      jsonrpc: '2.0',
+      id: null,
       error: errorOf(-32005, `Batch size ${requests.length} exceeds the limit of 1`),
     })),
     words: 'exceeds the limit of 1 (-32005)',
@@ -143,7 +153,8 @@ const reports: readonly Report[] = [
     shape: 'reth and Amazon can be set to take no batches at all',
     most: 1,
     reshape: above(1, () => ({
-      ...{ jsonrpc: '2.0', id: null },
+      jsonrpc: '2.0',
+      id: null,
       error: errorOf(-32005, 'Batched requests are not supported by this server'),
     })),
     words: 'Batched requests are not supported',
@@ -153,7 +164,8 @@ const reports: readonly Report[] = [
     shape: 'Besu calls the batch an invalid parameter',
     most: 25,
     reshape: above(25, () => ({
-      ...{ jsonrpc: '2.0', id: null },
+      jsonrpc: '2.0',
+      id: null,
       error: errorOf(-32602, 'Number of requests in batch exceeds --rpc-max-batch-size.'),
     })),
     words: 'exceeds --rpc-max-batch-size',

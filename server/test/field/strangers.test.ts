@@ -213,8 +213,13 @@ describe('A live page of the console', () => {
     expect(await openMany('ada@shop.example', 13)).toEqual([...Array<number>(12).fill(200), 429]);
     const watch = (merchantId: string, person: number) =>
       consoleModule.rules(server.app).changes.watch({
-        ...{ scope: { merchantId, mode: 'test' }, personId: `P${person}`, sessionId: `S${person}` },
-        ...{ paymentId: undefined, seen: undefined, changed: () => undefined, end: () => undefined },
+        scope: { merchantId, mode: 'test' },
+        personId: `P${person}`,
+        sessionId: `S${person}`,
+        paymentId: undefined,
+        seen: undefined,
+        changed: () => undefined,
+        end: () => undefined,
       });
     const { merchantId: own } = server.bootstrapped;
     for (let person = 0; person < 88; person += 1) watch(own, person);

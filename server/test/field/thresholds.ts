@@ -21,7 +21,11 @@ import { TwoNodeChain } from '../support/two-node-chain.js';
 const { signal } = new AbortController();
 const code = 'scripted';
 const alone: Network = {
-  ...{ mode: 'test', code, name: 'Scripted', family: 'litecoin', confirmations: 2 },
+  mode: 'test',
+  code,
+  name: 'Scripted',
+  family: 'litecoin',
+  confirmations: 2,
   // A day has ten blocks.
   blockSeconds: 8640,
   assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
@@ -75,13 +79,11 @@ export const testThresholds = (engine: TestEngine): unknown =>
       txHash: string,
       index = 0,
     ): ChainTransfer => ({
-      ...{
-        txHash: `${txHash} ${merchant.merchantId}`,
-        outputIndex: index,
-        currency: 'LTC',
-        senders: [],
-        address,
-      },
+      txHash: `${txHash} ${merchant.merchantId}`,
+      outputIndex: index,
+      currency: 'LTC',
+      senders: [],
+      address,
       amount: BigInt(dollars) * 100_000_000n,
     });
     async function mine(...transfers: ChainTransfer[]): Promise<void> {
@@ -377,8 +379,12 @@ export function testProviders(): void {
       try {
         const chain = createEvmChain(
           {
-            ...{ dialect: tronDialect, mode: 'test', network: 'tron', chainId: 728_126_428 },
-            ...{ nodes: nodes.map(({ url }) => url), assets: [{ currency: 'TRX', decimals: 6 }] },
+            dialect: tronDialect,
+            mode: 'test',
+            network: 'tron',
+            chainId: 728_126_428,
+            nodes: nodes.map(({ url }) => url),
+            assets: [{ currency: 'TRX', decimals: 6 }],
           },
           { watched: (addresses) => Promise.resolve(new Set(addresses)) },
         );
@@ -388,7 +394,11 @@ export function testProviders(): void {
         const transfer = block?.transfers.find(({ address }) => address === paidByContract);
         if (!block || !transfer) throw new Error('It was not read');
         const receipt = {
-          ...{ ...transfer, id: 'id', height, blockHash: block.hash, needsFinality: false },
+          ...transfer,
+          id: 'id',
+          height,
+          blockHash: block.hash,
+          needsFinality: false,
           chainAmount: transfer.amount,
         };
         const check = () => crossCheck(chain, [receipt], signal);

@@ -24,8 +24,13 @@ describe.each(enginesOfTurn)('Commands of payment links, on $name', (engine) => 
       ...['--expires', '2999-12-31', '--redirect-url', 'https://shop.example/thanks'],
     )) as Link;
     expect(made).toMatchObject({
-      ...{ amount: 45, baseCurrency: 'USD', stock: 30, maxQuantity: 4, mode: 'test' },
-      ...{ expiresAt: '2999-12-31T23:59:59.999Z', redirectUrl: 'https://shop.example/thanks' },
+      amount: 45,
+      baseCurrency: 'USD',
+      stock: 30,
+      maxQuantity: 4,
+      mode: 'test',
+      expiresAt: '2999-12-31T23:59:59.999Z',
+      redirectUrl: 'https://shop.example/thanks',
       fields: [
         { name: 'email', isRequired: true },
         { name: 'note', isRequired: true },

@@ -61,7 +61,10 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
     expect(await checkout.text()).toContain(`payment-id="${pressed.paymentId}"`);
     const started = await payment(pressed.paymentId);
     expect(started).toMatchObject({
-      ...{ txRef: `link_${link.id}_1`, baseAmount: 10, linkId: link.id, status: 'in progress' },
+      txRef: `link_${link.id}_1`,
+      baseAmount: 10,
+      linkId: link.id,
+      status: 'in progress',
       metadata: { campaign: 'spring' },
     });
 
@@ -146,7 +149,10 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
     expect(wrong.text).toContain('such as ada@example.com');
     expect(wrong.text).toContain('value="&quot;&gt;&lt;script&gt;"');
     const { paymentId } = await press(server, link.slug, {
-      ...{ field_email: 'ada@example.com', field_name: 'Ada Example', field_size: 'M', field_note: '' },
+      field_email: 'ada@example.com',
+      field_name: 'Ada Example',
+      field_size: 'M',
+      field_note: '',
       field_other: 'is not asked',
     });
     expect(await payment(paymentId)).toMatchObject({

@@ -27,7 +27,10 @@ test(`${presses} presses make as many payments, and hold nothing`, { timeout: 60
   for (let made = 0; made < presses; made += together) {
     const some = Array.from({ length: together }, (_, index) =>
       sales.press(link.id, {
-        ...{ amount: undefined, quantity: 1, answers: {}, token: `press ${made + index}` },
+        amount: undefined,
+        quantity: 1,
+        answers: {},
+        token: `press ${made + index}`,
         address: `10.0.${made % 250}.${index}`,
       }),
     );
@@ -42,7 +45,9 @@ test(`${presses} presses make as many payments, and hold nothing`, { timeout: 60
     .executeTakeFirstOrThrow();
   expect(numbers).toEqual({ first: 1, last: presses });
   expect(await merchant.ask<Link>('GET', `/v1/links/${link.id}`)).toMatchObject({
-    ...{ reserved: 0, sold: 0, payments: presses },
+    reserved: 0,
+    sold: 0,
+    payments: presses,
   });
   const after = Math.min(await msOfPage(), await msOfPage(), await msOfPage());
   console.log(

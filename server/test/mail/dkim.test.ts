@@ -31,14 +31,14 @@ it('A message is signed by the key for its domain, body and headers', async () =
   await writeFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   const transport = await transportWith({ MAIL_DKIM_KEY_FILE: file, MAIL_DKIM_SELECTOR: 'pay' })?.open();
   const failure = await transport?.send({
-    ...{
-      id: 'one',
-      to: 'payer@example.com',
-      fromName: 'Shop',
-      replyTo: undefined,
-      offUrl: 'http://127.0.0.1/off',
-    },
-    ...{ subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' },
+    id: 'one',
+    to: 'payer@example.com',
+    fromName: 'Shop',
+    replyTo: undefined,
+    offUrl: 'http://127.0.0.1/off',
+    subject: 'Hello',
+    text: 'Hello',
+    html: '<p>Hello</p>',
   });
   transport?.close();
   expect(failure).toBeUndefined();

@@ -157,8 +157,12 @@ describe.each(enginesOfTurn)('Money that is due, on $name', (engine) => {
   it('a subscription asks for each of its payments once, with the page to pay at', async () => {
     const plan = await merchant.ask<{ id: string }>('POST', '/v1/payment-plans', {
       body: {
-        ...{ planName: 'Lanterns', amount: 10, currency: 'USD', currencies: ['USDT'] },
-        ...{ frequency: 'daily', numberOfTimesToCharge: 3 },
+        planName: 'Lanterns',
+        amount: 10,
+        currency: 'USD',
+        currencies: ['USDT'],
+        frequency: 'daily',
+        numberOfTimesToCharge: 3,
       },
     });
     const body = { email: 'sub@example.com' };

@@ -30,14 +30,14 @@ async function sendTo(url: string) {
   const transport = await createTransports(config)?.open();
   const started = performance.now();
   const failure = await transport?.send({
-    ...{
-      id: 'one',
-      to: 'payer@example.com',
-      fromName: 'Shop',
-      replyTo: undefined,
-      offUrl: 'http://127.0.0.1/off',
-    },
-    ...{ subject: 'Hello', text: 'Hello', html: '<p>Hello</p>' },
+    id: 'one',
+    to: 'payer@example.com',
+    fromName: 'Shop',
+    replyTo: undefined,
+    offUrl: 'http://127.0.0.1/off',
+    subject: 'Hello',
+    text: 'Hello',
+    html: '<p>Hello</p>',
   });
   transport?.close();
   return { failure, seconds: (performance.now() - started) / 1000 };

@@ -88,7 +88,9 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
   it('are chosen by each person, among those about what the role may see', async () => {
     const { body } = await support.send('GET', own);
     expect(body.data).toMatchObject({
-      ...{ isOn: true, kinds: [], language: 'en' },
+      isOn: true,
+      kinds: [],
+      language: 'en',
       offered: ['needsPerson', 'refundToApprove', 'webhookFailing', 'nodeBehind', 'signIn', 'digest'],
     });
     const refused = await choose(support, ['newKey']);
@@ -98,7 +100,8 @@ describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
     expect(all.data['offered']).toHaveLength(8);
     expect((await choose(owner, all.data['offered'] as string[], 'xx')).status).toBe(400);
     expect((await choose(owner, all.data['offered'] as string[], 'fr')).body.data).toMatchObject({
-      ...{ kinds: all.data['offered'], language: 'fr' },
+      kinds: all.data['offered'],
+      language: 'fr',
     });
     expect((await choose(support, ['needsPerson', 'signIn'])).status).toBe(200);
   });

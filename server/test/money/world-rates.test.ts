@@ -140,7 +140,8 @@ describe('Sources that misbehave', () => {
 
   it('No source with a wrong price moves the rate by 2 %, wherever it puts its own', () => {
     const at = (source: string, price: number) => ({
-      ...{ source, at: time },
+      source,
+      at: time,
       price: { numerator: BigInt(price), denominator: 1n },
     });
     for (const honest of [[92_000], [92_000, 92_900], [92_000, 92_900, 93_600]]) {

@@ -75,8 +75,12 @@ it.each<[string, Partial<Condition>]>([
     {
       networks: () => [
         {
-          ...{ mode: 'live', network: 'tron', lagMs: 61_000, isOffered: true },
-          ...{ problem: quote, disagreement: quote },
+          mode: 'live',
+          network: 'tron',
+          lagMs: 61_000,
+          isOffered: true,
+          problem: quote,
+          disagreement: quote,
           connection: {
             ...connection,
             nodes: [{ ...node, problem: quote, fault: 'wrong-network' }],
@@ -111,7 +115,10 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
   const networks: Condition['networks'] = () => [
     { mode: 'test', network: 'tron', lagMs: 0, isOffered: true },
     {
-      ...{ mode: 'live', network: 'base', lagMs: 1500, isOffered: true },
+      mode: 'live',
+      network: 'base',
+      lagMs: 1500,
+      isOffered: true,
       connection: {
         nodes: [
           { ...node, isInUse: false, problem: quote, fault: 'failure' },

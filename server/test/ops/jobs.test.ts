@@ -13,7 +13,8 @@ it('The outage of a node is a warning with one sentence, and any other failure a
   );
   const error = new NodeError('unreachable', 'node 1 cannot be reached');
   const job = (name: string, failure: Error) => ({
-    ...{ name, intervalMs: 1 },
+    name,
+    intervalMs: 1,
     run: () => Promise.reject(failure),
   });
   const jobs = createJobs(

@@ -40,7 +40,10 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
   const events = async (id: string) => (await merchant.eventsOf(id)).map(({ type }) => type);
   const isVerified = (payment: Shown) =>
     verifyPayment(payment, {
-      ...{ txRef: payment.txRef ?? '', baseAmount: 10, baseCurrency: 'USD', mode: 'test' },
+      txRef: payment.txRef ?? '',
+      baseAmount: 10,
+      baseCurrency: 'USD',
+      mode: 'test',
     }).verified;
   const codes = ({ transactionTimeLog: log }: Shown) => log.map(({ code }) => code);
 
@@ -152,7 +155,8 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     const { id } = await merchant.refund(waiting.id, { kind: 'unaccepted' });
     expect((await accept(waiting.id, 5)).status).toBe(200);
     expect(await merchant.retrieveRefund(id)).toMatchObject({
-      ...{ status: 'cancelled', cancelReason: 'payment_completed' },
+      status: 'cancelled',
+      cancelReason: 'payment_completed',
     });
     await merchant.expectBooksInOrder();
   });

@@ -45,7 +45,12 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
   const lock = (dollars: string) =>
     shop.lock(merchant, { amount: dollars, currency: 'LTC', network: network.code });
   const paying = ({ address, amount }: LockedPayment, txHash = 'tx'): ChainTransfer => ({
-    ...{ txHash, outputIndex: 0, currency: 'LTC', senders: [], address, amount },
+    txHash,
+    outputIndex: 0,
+    currency: 'LTC',
+    senders: [],
+    address,
+    amount,
   });
   async function mine(transfers: readonly ChainTransfer[] = []): Promise<void> {
     shop.time.now += 1000;
@@ -62,7 +67,8 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
     expect(await read(middle)).toMatchObject({ confirmationsRequired: 4 });
     await mine([paying(small), paying(middle, 'middle')]);
     expect(await read(middle)).toMatchObject({
-      ...{ confirmations: 1, confirmationsRequired: 4 },
+      confirmations: 1,
+      confirmationsRequired: 4,
       receipts: [{ confirmations: 1, requiredConfirmations: 4 }],
     });
     await mine();

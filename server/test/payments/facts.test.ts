@@ -425,8 +425,14 @@ it.each([
   };
   const currencies = createCurrencies(currencyList, [{ ...tron, ...pages }, ...others]);
   const receipt = {
-    ...{ currency: 'TRX', network: 'tron', amount: 1_000_000n, tx_hash: 'ab', output_index: -7 },
-    ...{ first_seen_at: 0, status: 'seen', block_height },
+    currency: 'TRX',
+    network: 'tron',
+    amount: 1_000_000n,
+    tx_hash: 'ab',
+    output_index: -7,
+    first_seen_at: 0,
+    status: 'seen',
+    block_height,
   };
   const row = { mode: 'test', currency: 'TRX', network: 'tron', scanned_height: 2000 };
   const [viewed] = viewReceipts(

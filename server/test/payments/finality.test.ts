@@ -62,7 +62,12 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
 
   const lock = () => shop.lock(merchant, { currency: 'LTC', network: network.code });
   const paying = ({ address, amount }: LockedPayment, txHash = 'tx'): ChainTransfer => ({
-    ...{ txHash, outputIndex: 0, currency: 'LTC', senders: [], address, amount },
+    txHash,
+    outputIndex: 0,
+    currency: 'LTC',
+    senders: [],
+    address,
+    amount,
   });
   /** Adds a block of the present time, and reads it. */
   async function mine(transfers: readonly ChainTransfer[] = [], above?: number): Promise<void> {

@@ -23,7 +23,10 @@ type Network = (typeof networks)[number];
 const destinations = { tron: externalAddresses.tron, bsc: externalAddresses.evm };
 /** In units of the currency. */
 const refundFees: Readonly<Record<string, bigint>> = {
-  ...{ 'USDT tron': 200_000n, 'TRX tron': 300_000n, 'USDT bsc': 50_000n, 'USDC bsc': 50_000n },
+  'USDT tron': 200_000n,
+  'TRX tron': 300_000n,
+  'USDT bsc': 50_000n,
+  'USDC bsc': 50_000n,
 };
 const withdrawalFees = { tron: 200_000n, bsc: 50_000n };
 const assets = { tron: ['USDT'], bsc: ['USDT', 'USDC'] } as const;
@@ -108,8 +111,16 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const locked = await shop.lock(scopeOf(merchant), { amount, currency, network });
     told.push(`lock ${locked.id}: ${locked.amount} ${currency} on ${network}`);
     merchant.payments.push({
-      ...{ id: locked.id, merchant, network, currency, amount: locked.amount, expiresAt: locked.expiresAt },
-      ...{ baseAmount: BigInt(baseAmount), txs: [], cancelledAt: undefined, hasSucceeded: false },
+      id: locked.id,
+      merchant,
+      network,
+      currency,
+      amount: locked.amount,
+      expiresAt: locked.expiresAt,
+      baseAmount: BigInt(baseAmount),
+      txs: [],
+      cancelledAt: undefined,
+      hasSucceeded: false,
       state: 'awaiting_funds',
     });
     addresses.set(locked.id, locked.address);
@@ -181,8 +192,12 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const currency = random(4) === 0 ? wrong[network] : payment.currency;
     const kinds = ['full', 'excess', 'unaccepted', 'partial'] as const;
     const wishes = kinds.map((kind) => ({
-      ...{ kind, currency, network, amount: BigInt(1 + random(1200)) * (payment.amount / 1000n + 1n) },
-      ...{ withFee: random(2) === 0, isToday: random(3) === 0 },
+      kind,
+      currency,
+      network,
+      amount: BigInt(1 + random(1200)) * (payment.amount / 1000n + 1n),
+      withFee: random(2) === 0,
+      isToday: random(3) === 0,
     }));
     // Mostly one that is possible.
     const possible = wishes.filter((one) => model.refundable(payment, one, cents(currency)) !== undefined);
@@ -198,7 +213,11 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const hasAddress = random(2) === 0;
     told.push(`refund ${wish.kind} ${currency} of ${payment.id} ${decimal}: ${amount} ${isAllowed}`);
     const request = {
-      ...{ paymentId: payment.id, kind: wish.kind, currency, network, refundFee: wish.withFee },
+      paymentId: payment.id,
+      kind: wish.kind,
+      currency,
+      network,
+      refundFee: wish.withFee,
       by: wish.isToday ? ('today' as const) : ('coins' as const),
       networkFee: isPayers ? ('payer' as const) : ('merchant' as const),
       ...(wish.kind === 'partial' && { amount: decimal }),
@@ -211,10 +230,20 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
       expect(isAllowed, told.join('\n')).toBe(true);
       tokens.set(id, new URL(claimUrl).hash.slice(1));
       merchant.transfers.push({
-        ...{ id, network, currency, amount, fee, status: 'held', tx: undefined },
+        id,
+        network,
+        currency,
+        amount,
+        fee,
+        status: 'held',
+        tx: undefined,
         refund: {
-          ...{ id, payment, kind: wish.kind, hasAddress },
-          ...{ used: share?.used ?? 0n, serviceFee: share?.serviceFee ?? 0n },
+          id,
+          payment,
+          kind: wish.kind,
+          hasAddress,
+          used: share?.used ?? 0n,
+          serviceFee: share?.serviceFee ?? 0n,
           ofSuccess: payment.state.startsWith('settled'),
         },
       });
@@ -366,8 +395,13 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
       const { tx_hash: hash } = await shop.transfer(transfer.id);
       const { network, currency, amount } = transfer;
       const tx: ModelTx = {
-        ...{ hash: hash ?? '', network, currency, amount, payment: undefined },
-        ...{ place: 'pending', receipt: undefined },
+        hash: hash ?? '',
+        network,
+        currency,
+        amount,
+        payment: undefined,
+        place: 'pending',
+        receipt: undefined,
       };
       transfer.tx = tx;
       model.chain(network).txs.push(tx);

@@ -58,8 +58,14 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
         return { id: `r${name}`, payment_id: `p${name}`, status };
       });
     const batch = (blocks: ScanBatch['blocks'] = []): ScanBatch => ({
-      ...{ mode: 'test', network: 'tron', orphanedAbove: undefined, blocks, checked: [] },
-      ...{ pending: undefined, readBefore: 0, finalHeight: undefined },
+      mode: 'test',
+      network: 'tron',
+      orphanedAbove: undefined,
+      blocks,
+      checked: [],
+      pending: undefined,
+      readBefore: 0,
+      finalHeight: undefined,
       head: { height: 1, hash: 'h' },
     });
     const aBlock = { height: 1, hash: 'h', parentHash: 'g', time: 0, transfers: [] };

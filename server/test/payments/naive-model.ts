@@ -398,11 +398,14 @@ export class NaiveModel {
     const isSuccess = payment.state.startsWith('settled');
     const over = amount - sumOf(before, 'used') - payment.amount;
     return {
-      ...{ amount, isRight, isSuccess },
+      amount,
+      isRight,
+      isSuccess,
       fee: mine.reduce((total, one) => total + one.fee, 0n),
       value: mine.reduce((total, one) => total + one.amount * one.cents, 0n),
       excess: isRight && isSuccess && over > 0n ? over : 0n,
-      ...{ used: sumOf(live, 'used'), usedFee: sumOf(live, 'serviceFee') },
+      used: sumOf(live, 'used'),
+      usedFee: sumOf(live, 'serviceFee'),
       usedExcess: sumOf(
         live.filter(({ refund }) => refund?.kind === 'excess'),
         'used',

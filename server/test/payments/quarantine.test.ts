@@ -16,7 +16,11 @@ type Shape = (units: bigint) => Omit<ChainTransfer, 'address'>;
 
 /** BSC counts USDT with 18 decimals, the books with 6: dust below a unit stays with the chain's own amount. */
 const bscToken: Shape = (units) => ({
-  ...{ txHash: '0xbb', outputIndex: 7, currency: 'USDT', senders: ['0x01'], amount: units },
+  txHash: '0xbb',
+  outputIndex: 7,
+  currency: 'USDT',
+  senders: ['0x01'],
+  amount: units,
   chainAmount: units * 10n ** 12n + 1n,
 });
 const plain =
@@ -45,11 +49,16 @@ const shapes: readonly (readonly [string, Network['family'] | 'simulated', strin
 function networkOf(family: Network['family'], currency: string, decimals: number | undefined) {
   const blocks: ChainBlock[] = [{ height: 0, hash: 'block-0', parentHash: '', time: 0, transfers: [] }];
   const network: Network = {
-    ...{ mode: 'test', code: 'scripted', name: 'Scripted', family, confirmations: 2 },
+    mode: 'test',
+    code: 'scripted',
+    name: 'Scripted',
+    family,
+    confirmations: 2,
     assets: { [currency]: { ...asset, ...(decimals !== undefined && { decimals }) } },
   };
   const chain: Chain = {
-    ...{ mode: 'test', network: 'scripted' },
+    mode: 'test',
+    network: 'scripted',
     head: () => Promise.resolve({ height: blocks.length - 1, hash: `block-${blocks.length - 1}` }),
     block: (height) => Promise.resolve(blocks[height]),
     pending: () => Promise.resolve([]),

@@ -165,13 +165,14 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
           .values(
             amounts.map((amount) => ({
               tx_hash: randomBytes(32).toString('hex'),
-              ...{
-                merchant_id: server.bootstrapped.merchantId,
-                network: 'tron',
-                currency: 'USDT',
-                sender: 'T',
-              },
-              ...{ address, amount: String(amount), sent_at: Date.now(), block_height: null },
+              merchant_id: server.bootstrapped.merchantId,
+              network: 'tron',
+              currency: 'USDT',
+              sender: 'T',
+              address,
+              amount: String(amount),
+              sent_at: Date.now(),
+              block_height: null,
             })),
           )
           .execute(),

@@ -74,7 +74,9 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     await node.pay(address, amount.toFixed(8));
     await confirm();
     const { id: refundId } = await merchant.ask<Refund>('POST', `/v1/payments/${id}/refunds`, {
-      ...{ kind: 'full', networkFee: 'merchant', address: await node.rpc<string>('getnewaddress') },
+      kind: 'full',
+      networkFee: 'merchant',
+      address: await node.rpc<string>('getnewaddress'),
     });
     const approve = () => merchant.ask<Refund>('POST', `/v1/refunds/${refundId}/approve`, {});
     return { merchant, approve };
@@ -178,7 +180,9 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     await confirm();
     await shop.follow();
     expect(await retrieve(merchant, refund)).toMatchObject({
-      ...{ status: 'paid', amount: refund.amount, txHash: hash },
+      status: 'paid',
+      amount: refund.amount,
+      txHash: hash,
     });
     expect(await postings(refund)).toBe(1);
     await shop.expectBooksInOrder();

@@ -811,10 +811,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect(await receivedBy(small.address)).toBe(10_000_000n);
       expect(await receivedBy(large.address)).toBe(left);
       expect(await shop.transfer(large.id)).toMatchObject({
-        ...{ status: 'success', amount: left, fee },
+        status: 'success',
+        amount: left,
+        fee,
       });
       expect(await merchant.ask('GET', `/v1/transfers/${large.id}`)).toMatchObject({
-        ...{ amount: Number(left) / 1e8, fee: Number(fee) / 1e8 },
+        amount: Number(left) / 1e8,
+        fee: Number(fee) / 1e8,
       });
       expect(await shop.custody(merchant.id)).toBe(0n);
       await shop.expectBooksInOrder();

@@ -12,7 +12,8 @@ import type { StoredPsbt } from '../../src/modules/psbt-payouts/psbt-store.js';
 const { signal } = new AbortController();
 const account = readSpendingAccount(HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).publicExtendedKey, {
   ...({ family: 'bitcoin', net: 'main', script: 'p2pkh' } as const),
-  ...{ fingerprint: undefined, path: undefined },
+  fingerprint: undefined,
+  path: undefined,
 });
 const receiver = addressOfKey(account.publicKey(0, 9), 'p2pkh', account.prefixes);
 const coin = { txHash: 'ab'.repeat(32), outputIndex: 1 };
@@ -20,7 +21,9 @@ const coin = { txHash: 'ab'.repeat(32), outputIndex: 1 };
 /** A wallet that is emptied: nobody knows the hash of its transaction, and the fee is taken out of the only transfer. */
 const version = { number: 1, tx_hash: null, fee: 300n, change_amount: 0n, block_hash: null };
 const psbt = {
-  ...{ from_height: 100, change_index: null, versions: [version] },
+  from_height: 100,
+  change_index: null,
+  versions: [version],
   inputs: [
     { tx_hash: coin.txHash, output_index: coin.outputIndex, amount: 10000n, branch: 0, derivation_index: 3 },
   ],

@@ -90,9 +90,15 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     const merchant = await shop.merchant();
     const of = { mode: 'test', network: 'paged', merchantId: merchant.id } as const;
     const coins = Array.from({ length: 2400 }, (_, index) => ({
-      ...{ mode: of.mode, network: of.network, merchant_id: merchant.id, source_id: `key ${index % 2}` },
-      ...{ tx_hash: String(index).padStart(64, '0'), output_index: index % 3, amount: index % 7 },
-      ...{ branch: 0 as const, derivation_index: index },
+      mode: of.mode,
+      network: of.network,
+      merchant_id: merchant.id,
+      source_id: `key ${index % 2}`,
+      tx_hash: String(index).padStart(64, '0'),
+      output_index: index % 3,
+      amount: index % 7,
+      branch: 0 as const,
+      derivation_index: index,
     }));
     await database.write((transaction) => markUnspent(transaction, coins));
     const watch = watchStatements(() => false);

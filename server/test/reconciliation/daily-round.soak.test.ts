@@ -27,8 +27,14 @@ it.each(engines)('visits each address once a day on $name', { timeout: 240_000 }
         shop.app.wallets.create(transaction, actor, { currency: 'BTC', label: '' }),
       );
       const rows = Array.from({ length: count }, (_, index) => ({
-        ...{ ...place, id: `${merchant}-${index}`, wallet_id, payment_id: null, currency: `C${index}` },
-        ...{ address: addressFrom(`${merchant}-${index}`), source_id: 'x', derivation_index: index },
+        ...place,
+        id: `${merchant}-${index}`,
+        wallet_id,
+        payment_id: null,
+        currency: `C${index}`,
+        address: addressFrom(`${merchant}-${index}`),
+        source_id: 'x',
+        derivation_index: index,
         created_at: shop.time.now,
       }));
       for (let from = 0; from < count; from += 100) {

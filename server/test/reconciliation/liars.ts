@@ -90,7 +90,10 @@ export async function openWorld(engine: TestEngine): Promise<World> {
   const newId = () => idOf(`${ids.prefix}/${(ids.made += 1)}`);
   const shop = await openSteppedShop(engine, { newId }, { NETWORKS_FILE: networksFile });
   return {
-    ...{ shop, model, nodes, ids },
+    shop,
+    model,
+    nodes,
+    ids,
     async configure(confirmations, opinions) {
       await write(confirmations, opinions);
       await shop.restartAll();
@@ -442,7 +445,9 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (!made) return;
     const row = await shop.transfer(made.id);
     transfers.set(made.id, {
-      ...{ merchant, address, currency },
+      merchant,
+      address,
+      currency,
       amount: toChain(assetOf(currency), BigInt(row.amount)) ?? 0n,
     });
     told.push(`withdraw ${made.id}: ${amount} ${currency} to ${address}`);

@@ -59,8 +59,12 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
     await payByContract(address, 7n);
     await fixture.watch();
     const found = {
-      ...{ network: 'evm-dev', address, currency: 'ETH', amount: '0.000000000000000007' },
-      ...{ paymentId: id, walletId: null },
+      network: 'evm-dev',
+      address,
+      currency: 'ETH',
+      amount: '0.000000000000000007',
+      paymentId: id,
+      walletId: null,
     };
     for (let count = 0; count < 2; count += 1)
       expect((await part()).findings).toEqual([{ ...found, outcome: 'none' }]);
@@ -80,7 +84,8 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
     expect(json).toEqual(
       expect.arrayContaining([
         expect.objectContaining({
-          ...{ action: 'balance.reconciled', subjectId: address },
+          action: 'balance.reconciled',
+          subjectId: address,
           actor: expect.stringMatching(/^ada@shop\.example, manager /) as string,
         }),
       ]),

@@ -26,7 +26,8 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       proxy = await startProviderProxy(anvil.url);
       splitter = await anvil.deploy('Splitter');
       fixture = await openTreasury(engine, {
-        ...{ anvil, network: { nodes: [proxy.url] } },
+        anvil,
+        network: { nodes: [proxy.url] },
         // Nobody takes what is sent there.
         env: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'pay@checkout.example' },
       });

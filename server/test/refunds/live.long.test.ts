@@ -45,8 +45,10 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
       overrides: {
         rates: {
           latest: (currency) => ({
-            ...{ numerator: currency === 'LTC' ? price.dollars : 1n, denominator: 1n },
-            ...{ source: 'test', at: Date.now() - price.ageMs },
+            numerator: currency === 'LTC' ? price.dollars : 1n,
+            denominator: 1n,
+            source: 'test',
+            at: Date.now() - price.ageMs,
           }),
         },
       },

@@ -19,8 +19,10 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
         paidByOperator: ['ethereum'],
         rates: {
           latest: (code) => ({
-            ...{ numerator: code === 'USDT' ? price.dollars : 1n, denominator: 1n },
-            ...{ source: 'test', at: Date.now() },
+            numerator: code === 'USDT' ? price.dollars : 1n,
+            denominator: 1n,
+            source: 'test',
+            at: Date.now(),
           }),
         },
       },
@@ -38,7 +40,10 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     server.api('POST', `/v1/refunds/${id}/${way}`, { body: {} });
   const isVerified = (payment: PaymentRecord) =>
     verifyPayment(payment, {
-      ...{ txRef: payment.txRef ?? '', baseAmount: 10, baseCurrency: 'USD', mode: 'test' },
+      txRef: payment.txRef ?? '',
+      baseAmount: 10,
+      baseCurrency: 'USD',
+      mode: 'test',
     }).verified;
   /** A payment of 10 that got less, and is over. */
   async function short(amount: number): Promise<{ id: string; address: string }> {
@@ -80,7 +85,9 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
       cancelReason: 'payment_completed',
     });
     expect((await browser.claim(claimTokenOf(refund))).body.data).toMatchObject({
-      ...{ status: 'cancelled', cancelReason: 'payment_completed', canSetAddress: false },
+      status: 'cancelled',
+      cancelReason: 'payment_completed',
+      canSetAddress: false,
     });
     expect((await browser.claim(claimTokenOf(refund), externalAddresses.tron)).status).toBe(409);
     expect(payment).toMatchObject({ amountReceived: 10 });

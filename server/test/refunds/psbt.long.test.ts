@@ -172,7 +172,9 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
         const settling = shop.follow();
         await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThanOrEqual(1);
         const asking = merchant.ask('POST', `/v1/payments/${paymentId}/refunds`, {
-          ...{ kind: 'partial', amount: '0.02', networkFee: 'payer' },
+          kind: 'partial',
+          amount: '0.02',
+          networkFee: 'payer',
         });
         await expect.poll(waiting, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
         await client.query('commit');

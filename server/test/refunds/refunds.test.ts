@@ -55,8 +55,14 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     const token = claimTokenOf(created);
     const shown = await claim(token);
     expect(shown.body.data).toMatchObject({
-      ...{ status: 'awaiting_address', amount: 5, feeKept: 0, currency: 'USDT', network: 'tron' },
-      ...{ reason: 'You sent more than the price', canSetAddress: true, addressKind: 'tron' },
+      status: 'awaiting_address',
+      amount: 5,
+      feeKept: 0,
+      currency: 'USDT',
+      network: 'tron',
+      reason: 'You sent more than the price',
+      canSetAddress: true,
+      addressKind: 'tron',
     });
     expect(JSON.stringify(shown.body)).not.toMatch(new RegExp(`${created.id}|customer|transfer`));
 

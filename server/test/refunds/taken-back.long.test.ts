@@ -148,8 +148,10 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     const payment = await overpaid();
     const refund = await refundOf(payment);
     const rest = await fixture.merchant.transfer({
-      ...{ amount: (await balance()).available, currency: 'USDT' },
-      ...{ walletAddress: payer, walletNetwork: network },
+      amount: (await balance()).available,
+      currency: 'USDT',
+      walletAddress: payer,
+      walletNetwork: network,
     });
     await takeBack();
     const { export: made, held } = await exported();

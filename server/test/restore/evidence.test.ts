@@ -28,8 +28,14 @@ const parts = {
 const block = { hash: 'h', parentHash: 'p' };
 const paid = { txHash: 't', outputIndex: 0, currency: 'TRX', senders: [], address, amount: 1_000_000n };
 const batch: ScanBatch = {
-  ...{ mode: 'live', network: 'tron', orphanedAbove: undefined, checked: [], pending: undefined },
-  ...{ finalHeight: undefined, readBefore: 0, syncedBefore: 1 },
+  mode: 'live',
+  network: 'tron',
+  orphanedAbove: undefined,
+  checked: [],
+  pending: undefined,
+  finalHeight: undefined,
+  readBefore: 0,
+  syncedBefore: 1,
   head: { height: 2, hash: 'h' },
   blocks: [
     { ...block, height: 1, time: startedAt - 1000, transfers: [paid] },

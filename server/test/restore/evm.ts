@@ -32,7 +32,9 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
   const database: TestDatabase = await engine.create();
   const networksFile = join(directory, 'networks.json');
   const ethereum = {
-    ...{ nodes: [anvil.url], chainId: 31_337, confirmations: 2 },
+    nodes: [anvil.url],
+    chainId: 31_337,
+    confirmations: 2,
     assets: { USDC: false, USDT: { contract: token, decimals: 6 } },
     sweeps: { minValue: '1', maxGasPriceGwei: '50', dailyBudget: '0.5' },
   };
@@ -43,8 +45,11 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
       engine,
       databaseUrl: database.url,
       env: {
-        ...{ NETWORKS_FILE: networksFile, RATES_FILE: shippedRatesFile, SANDBOX: 'on' },
-        ...{ MARKER_DIRECTORY: join(directory, 'marker'), METRICS_TOKEN: metricsToken },
+        NETWORKS_FILE: networksFile,
+        RATES_FILE: shippedRatesFile,
+        SANDBOX: 'on',
+        MARKER_DIRECTORY: join(directory, 'marker'),
+        METRICS_TOKEN: metricsToken,
       },
       log: pino({ level: 'error' }, { write: (line) => void logged.push(line) }),
     });
@@ -76,7 +81,12 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
   }
 
   return {
-    ...{ command, lock, logged, merchantId, scan, settle },
+    command,
+    lock,
+    logged,
+    merchantId,
+    scan,
+    settle,
     send: sendTokens,
     get server() {
       return server;

@@ -31,7 +31,9 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
       engine,
       databaseUrl: database.url,
       env: {
-        ...{ NETWORKS_FILE: join(directory, 'networks.json'), RATES_FILE: shippedRatesFile, SANDBOX: 'on' },
+        NETWORKS_FILE: join(directory, 'networks.json'),
+        RATES_FILE: shippedRatesFile,
+        SANDBOX: 'on',
         MARKER_DIRECTORY: join(directory, marker),
       },
       log: pino({ level: 'silent' }),

@@ -40,7 +40,9 @@ async function openLiveShop(engine: TestEngine, node: LitecoinNode) {
       engine,
       databaseUrl: database.url,
       env: {
-        ...{ NETWORKS_FILE: networksFile, RATES_FILE: shippedRatesFile, SANDBOX: 'on' },
+        NETWORKS_FILE: networksFile,
+        RATES_FILE: shippedRatesFile,
+        SANDBOX: 'on',
         MARKER_DIRECTORY: join(directory, 'marker'),
       },
       log: pino({ level: 'silent' }),
@@ -64,7 +66,9 @@ async function openLiveShop(engine: TestEngine, node: LitecoinNode) {
   const merchant = () => openShop(server, key);
   let files = 0;
   return {
-    ...{ account, command, scan },
+    account,
+    command,
+    scan,
     get server() {
       return server;
     },

@@ -5,8 +5,12 @@ import { comparePending } from '../../src/core/scanning/pending.js';
 import { keyOf } from '../../src/core/scanning/scan.js';
 
 const transfer = (txHash: string, outputIndex = 0): ChainTransfer => ({
-  ...{ txHash, outputIndex, address: 'T', currency: 'USDT' },
-  ...{ amount: 1n, senders: [] },
+  txHash,
+  outputIndex,
+  address: 'T',
+  currency: 'USDT',
+  amount: 1n,
+  senders: [],
 });
 const [a, b, c, d] = [transfer('a'), transfer('b'), transfer('b', 1), transfer('d')];
 /** A copy, as from a node that makes new objects with every answer. */

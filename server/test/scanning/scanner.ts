@@ -81,7 +81,8 @@ export const testScanner = (engine: TestEngine): unknown =>
         { network: 'tron', orphanedAbove: undefined, blocks: [], pending: [{ txHash }], head: { height: 3 } },
       ]);
       expect(await readCursor(fixture.database.reader, testNetwork('tron'))).toMatchObject({
-        ...{ synced_at: fixture.clock.time, read_until: fixture.clock.time },
+        synced_at: fixture.clock.time,
+        read_until: fixture.clock.time,
       });
     });
 
@@ -202,7 +203,9 @@ export const testScanner = (engine: TestEngine): unknown =>
         expect(lines.map(({ msg }) => msg)).toContain('Scanning failed; retrying');
         expect(scanner.status()).toMatchObject([{ network: 'tron', height: 300, isFailing: true }]);
         expect(await readCursor(fixture.database.reader, fixture.chain('tron'))).toMatchObject({
-          ...{ height: 300, hash: before?.hash, problem: message },
+          height: 300,
+          hash: before?.hash,
+          problem: message,
         });
 
         const accept = (from: number) =>

@@ -42,7 +42,13 @@ describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (en
     const log = (line: string) => void lines.push(line);
     const { publicKey } = api;
     const shop = createShop({
-      ...{ client, apiUrl: api.url, publicKey, webhookSecrets: [webhookSecret], shopUrl: url, orders, log },
+      client,
+      apiUrl: api.url,
+      publicKey,
+      webhookSecrets: [webhookSecret],
+      shopUrl: url,
+      orders,
+      log,
     });
     listener.on('request', (request, response) => void shop(request, response));
   });

@@ -131,18 +131,29 @@ export async function fillCoins(
   const isDiscarded = 's.i % 20 = 19';
   const isHeld = `case when ${isDiscarded} then 0 else 1 end`;
   await copyOf(sql, 'transfers', template('transfers', 'id', templates.transfer), {
-    ...{ id: transferId, created_at: at, updated_at: at },
+    id: transferId,
+    created_at: at,
+    updated_at: at,
     tx_hash: `${id} || '${'0'.repeat(37)}d'`,
   });
   await copyOf(sql, 'psbts', template('psbts', 'id', templates.psbt), {
-    ...{ id, created_at: at, updated_at: at, confirmed_at: at, change_index: '100 + s.i' },
+    id,
+    created_at: at,
+    updated_at: at,
+    confirmed_at: at,
+    change_index: '100 + s.i',
     state: `case when ${isDiscarded} then 'discarded' else 'settled' end`,
   });
   await copyOf(sql, 'psbt_transfers', template('psbt_transfers', 'psbt_id', templates.psbt), {
-    ...{ psbt_id: id, transfer_id: transferId, is_held: isHeld },
+    psbt_id: id,
+    transfer_id: transferId,
+    is_held: isHeld,
   });
   await copyOf(sql, 'psbt_versions', template('psbt_versions', 'psbt_id', templates.psbt), {
-    ...{ psbt_id: id, tx_hash: `${id} || '${'0'.repeat(37)}d'`, change_amount: `'500'`, created_at: at },
+    psbt_id: id,
+    tx_hash: `${id} || '${'0'.repeat(37)}d'`,
+    change_amount: `'500'`,
+    created_at: at,
   });
   await copyOf(
     sql,
@@ -150,9 +161,12 @@ export async function fillCoins(
     `${sql.series(Math.floor(payments / 40) * 40)} join psbt_inputs t on t.psbt_id = '${templates.psbt}' and t.position = 0
      where ${coinShare} and not (${isUnspent}) order by s.i`,
     {
-      ...{ psbt_id: sql.id('s.i / 40'), position: 's.i % 40', tx_hash: paid.hash },
+      psbt_id: sql.id('s.i / 40'),
+      position: 's.i % 40',
+      tx_hash: paid.hash,
       is_held: isHeld.replaceAll('s.i', '(s.i / 40)'),
-      ...{ amount: `'' || (1000 + s.i)`, derivation_index: '1000 + s.i' },
+      amount: `'' || (1000 + s.i)`,
+      derivation_index: '1000 + s.i',
     },
   );
   // As the server marks the coins that it is paid, and the change of payouts that it settles.

@@ -264,9 +264,20 @@ async function makeTemplates(shop: OpenShop, model: EvmModel): Promise<Templates
     { timeout: 20_000 },
   );
   return {
-    ...{ merchant: merchantId, paid, paidThere, expired, cancelled, customer: customer.id },
-    ...{ refund: refund.id, plan: subscriber.planId, subscriber: subscriber.id, transfer, payout },
-    ...{ wallet, walletAddress, bankAccount },
+    merchant: merchantId,
+    paid,
+    paidThere,
+    expired,
+    cancelled,
+    customer: customer.id,
+    refund: refund.id,
+    plan: subscriber.planId,
+    subscriber: subscriber.id,
+    transfer,
+    payout,
+    wallet,
+    walletAddress,
+    bankAccount,
   };
 }
 
@@ -280,7 +291,10 @@ const shares = {
 } as const;
 
 const prefixes = {
-  ...{ paid: 'T', paidThere: '0x', expired: 'T', cancelled: 'T' },
+  paid: 'T',
+  paidThere: '0x',
+  expired: 'T',
+  cancelled: 'T',
   paidCoins: 'rltc1q',
 } as const;
 

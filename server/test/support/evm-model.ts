@@ -237,7 +237,12 @@ function txOf(
 ): ModelTx {
   const sender = lower(from);
   return {
-    ...{ hash: hashOf(name), from: sender, to: lower(to), value, input, nonce },
+    hash: hashOf(name),
+    from: sender,
+    to: lower(to),
+    value,
+    input,
+    nonce,
     spends: nonce === undefined ? (spends ?? name) : `${sender}/${nonce}`,
     run: (state, height) => run(state, sender, height),
   };

@@ -87,7 +87,8 @@ const hex = (height: number) => `0x${Math.max(0, height).toString(16)}`;
 /** With the backend's newest block in place of `latest`; its logs of a range end there. */
 function atHead({ method, params, ...rest }: Call, head: number): Call {
   return {
-    ...{ ...rest, method },
+    ...rest,
+    method,
     params: params.map((value) => {
       if (value === 'latest') return hex(head);
       if (method !== 'eth_getLogs' || typeof value !== 'object') return value;

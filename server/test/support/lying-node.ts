@@ -206,7 +206,9 @@ export function startLyingNode(model: EvmModel): LyingNode {
 
   function headerOf(block: ModelBlock, isFull: boolean) {
     return {
-      ...{ number: hex(block.height), hash: block.hash, timestamp: hex(block.time) },
+      number: hex(block.height),
+      hash: block.hash,
+      timestamp: hex(block.time),
       parentHash: block.parent?.hash ?? `0x${'0'.repeat(64)}`,
       logsBloom: node.lies.hasNoBloom ? noBloom : block.bloom,
       baseFeePerGas: hex(gasPrice),
@@ -285,22 +287,34 @@ const logsOf = (block: ModelBlock) =>
   block.mined.flatMap(({ tx, logs }) =>
     logs.map(({ index, ...log }) => ({
       ...log,
-      ...{ blockHash: block.hash, blockNumber: hex(block.height), transactionHash: tx.hash },
-      ...{ logIndex: hex(index), removed: false },
+      blockHash: block.hash,
+      blockNumber: hex(block.height),
+      transactionHash: tx.hash,
+      logIndex: hex(index),
+      removed: false,
     })),
   );
 
 function receiptOf(block: ModelBlock, { hash, from }: ModelTx) {
   const isSuccess = block.mined.some(({ tx, isSuccess: succeeded }) => tx.hash === hash && succeeded);
   return {
-    ...{ transactionHash: hash, blockHash: block.hash, blockNumber: hex(block.height), from },
-    ...{ status: isSuccess ? '0x1' : '0x0', gasUsed: hex(gasUsed), effectiveGasPrice: hex(gasPrice) },
+    transactionHash: hash,
+    blockHash: block.hash,
+    blockNumber: hex(block.height),
+    from,
+    status: isSuccess ? '0x1' : '0x0',
+    gasUsed: hex(gasUsed),
+    effectiveGasPrice: hex(gasPrice),
     logs: logsOf(block).filter(({ transactionHash }) => transactionHash === hash),
   };
 }
 
 const transactionOf = ({ hash, from, to, value, input }: ModelTx, block: ModelBlock | undefined) => ({
-  ...{ hash, from, to, value: hex(value), input },
+  hash,
+  from,
+  to,
+  value: hex(value),
+  input,
   blockHash: block?.hash ?? null,
   blockNumber: block ? hex(block.height) : null,
 });

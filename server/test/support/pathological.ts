@@ -98,7 +98,10 @@ export function* pathologicalRequests({ secretKey, cookie, ids }: Known): Iterab
       const body = change.body ?? (hasBody ? Buffer.from(JSON.stringify(sample ?? {})) : undefined);
       return {
         name: `${title}, ${odd}`,
-        ...{ method, path: filled(), ...change, body },
+        method,
+        path: filled(),
+        ...change,
+        body,
         headers: {
           ...usual,
           ...(body && { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }),

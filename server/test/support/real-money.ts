@@ -132,8 +132,10 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
         state,
         received: unitsOf(amountReceived, currency),
         receipts: receipts.map((receipt) => ({
-          ...{ currency: receipt.currency, network: receipt.network },
-          ...{ status: receipt.status, counts: receipt.counts },
+          currency: receipt.currency,
+          network: receipt.network,
+          status: receipt.status,
+          counts: receipt.counts,
           amount: unitsOf(receipt.amount, receipt.currency),
         })),
         log: transactionTimeLog

@@ -226,7 +226,9 @@ function watchPostgres(see: See): () => void {
       see(
         sql,
         {
-          ...{ mostRead, mostMs: Number(ms), plan: nodes.map(describe) },
+          mostRead,
+          mostMs: Number(ms),
+          plan: nodes.map(describe),
           mostReturned: root['Actual Rows'] ?? 0,
         },
         whole.map((node) => node['Relation Name'] ?? ''),

@@ -140,8 +140,15 @@ export async function openSteppedShop(
       await database.write(async (transaction) => {
         for (let start = 0; start < count; start += 1000) {
           const rows = hashes.slice(start, start + 1000).map((tx_hash) => ({
-            ...{ tx_hash, network, currency, address, amount: amount.toString() },
-            ...{ merchant_id: payee, sender: 'T', sent_at: time.now, block_height: null },
+            tx_hash,
+            network,
+            currency,
+            address,
+            amount: amount.toString(),
+            merchant_id: payee,
+            sender: 'T',
+            sent_at: time.now,
+            block_height: null,
           }));
           await transaction.insertInto('simulated_transfers').values(rows).execute();
         }

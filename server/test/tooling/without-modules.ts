@@ -203,8 +203,11 @@ export async function build(name: string, without: readonly string[]): Promise<s
   const config = {
     extends: '../../../../server/tsconfig.json',
     compilerOptions: {
-      ...{ rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo' },
-      ...{ noUnusedLocals: false, skipLibCheck: true },
+      rootDir: 'src',
+      outDir: 'dist',
+      tsBuildInfoFile: 'dist/.tsbuildinfo',
+      noUnusedLocals: false,
+      skipLibCheck: true,
     },
     include: ['src', 'src/**/*.json'],
     references: [{ path: '../../../../src' }],

@@ -175,10 +175,22 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const [open] = (await list()).exports;
       const place = { mode: 'test', network, currency: 'USDT', address: destination } as const;
       const row = {
-        ...{ ...place, amount: '1010000', gas: '0', is_certain: 0 as const },
-        ...{ tx_hash: `0x${'ab'.repeat(32)}`, output_index: 0, treasury: getAddress(fixture.token) },
-        ...{ block_height: 1, block_hash: `0x${'cd'.repeat(32)}`, paid_at: 1, transfer_id: null },
-        ...{ is_exact: 1 as const, may_settle: 1 as const, note: null, noted_by: null, noted_at: null },
+        ...place,
+        amount: '1010000',
+        gas: '0',
+        is_certain: 0 as const,
+        tx_hash: `0x${'ab'.repeat(32)}`,
+        output_index: 0,
+        treasury: getAddress(fixture.token),
+        block_height: 1,
+        block_hash: `0x${'cd'.repeat(32)}`,
+        paid_at: 1,
+        transfer_id: null,
+        is_exact: 1 as const,
+        may_settle: 1 as const,
+        note: null,
+        noted_by: null,
+        noted_at: null,
       };
       await fixture.server.database.write((transaction) =>
         transaction.insertInto('treasury_payments').values(row).execute(),

@@ -59,8 +59,11 @@ describe.concurrent.each(enginesOfSoak)('a server killed while it sweeps, on $na
       );
       await anvil.rpc('anvil_setBalance', [sender, '0x56bc75e2d63100000']);
       const env = {
-        ...{ DATABASE_URL: databaseUrl, NETWORKS_FILE: file('networks.json'), ...keys },
-        ...{ GAS_KEY_FILE: file('key.json'), GAS_KEY_PASSWORD_FILE: file('password') },
+        DATABASE_URL: databaseUrl,
+        NETWORKS_FILE: file('networks.json'),
+        ...keys,
+        GAS_KEY_FILE: file('key.json'),
+        GAS_KEY_PASSWORD_FILE: file('password'),
       };
       void mine(anvil, mining.signal);
       servers = await startServers(engine.name, env);

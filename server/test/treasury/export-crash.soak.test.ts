@@ -155,7 +155,8 @@ describe.concurrent.each(engines)('exports that are killed, on $name', (engine) 
         expect(addresses).toEqual(paidAddresses.map((address) => address.toLowerCase()).sort());
         const left = paid.reduce((sum, amount) => sum - BigInt(amount) * 10_000n, received);
         await vi.waitFor(async () => expect(await readCustody(databaseUrl)).toEqual([0n, left]), {
-          ...{ timeout: 30_000, interval: 200 },
+          timeout: 30_000,
+          interval: 200,
         });
         expect(await run('ledger check --chain')).toContain('ok');
         expect(new Set(await servers.stop())).toEqual(new Set([0]));

@@ -199,7 +199,8 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
     const { anvil, server, token } = fixture;
     const logs = await anvil.rpc<{ transactionHash: Hex; topics: Hex[]; data: Hex }[]>('eth_getLogs', [
       {
-        ...{ address: token, fromBlock: `0x${start.height.toString(16)}` },
+        address: token,
+        fromBlock: `0x${start.height.toString(16)}`,
         topics: [transferTopic, [treasury, second].map(topicOf)],
       },
     ]);

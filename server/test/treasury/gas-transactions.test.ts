@@ -28,10 +28,25 @@ describe.each(engines)('The transactions of a gas key on $name', (engine) => {
   });
 
   const signed = (nonce: number, hash = `0x${nonce}`): GasTransactionRow => ({
-    ...{ id: newId(), mode: 'test', network: 'evm-dev', sender: '0xkey', nonce, attempt: 0 },
-    ...{ tx_hash: hash, raw: '0x', call_data: '0x', addresses: 1, currency: 'ETH', gas_limit: 1n },
-    ...{ max_fee: 1n, priority_fee: 1n, status: 'open', cost: null, block_height: null },
-    ...{ created_at: Date.now(), ended_at: null },
+    id: newId(),
+    mode: 'test',
+    network: 'evm-dev',
+    sender: '0xkey',
+    nonce,
+    attempt: 0,
+    tx_hash: hash,
+    raw: '0x',
+    call_data: '0x',
+    addresses: 1,
+    currency: 'ETH',
+    gas_limit: 1n,
+    max_fee: 1n,
+    priority_fee: 1n,
+    status: 'open',
+    cost: null,
+    block_height: null,
+    created_at: Date.now(),
+    ended_at: null,
   });
   const insert = async (server: Database | undefined, row: GasTransactionRow) =>
     server?.write((transaction) => insertTransaction(transaction, row));

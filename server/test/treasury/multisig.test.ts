@@ -101,7 +101,9 @@ describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
     const batch = contractTx(
       { name: `batch of ${id}`, from: self },
       [address, addressFrom(`somebody else than ${id}`)].map((to) => ({
-        ...{ address: to, currency: 'ETH' as const, amount: 2n * ether },
+        address: to,
+        currency: 'ETH' as const,
+        amount: 2n * ether,
       })),
       treasury,
     );

@@ -19,7 +19,10 @@ describe.each(engines)('with a fee of 0 %, on $name', (engine) => {
   const shown = async () => (await fixture.merchant.balance('ETH')).availableBalance;
   const transfer = (amount: number) =>
     fixture.merchant.transfer({
-      ...{ amount, currency: 'ETH', walletAddress: destination, walletNetwork: 'evm-dev' },
+      amount,
+      currency: 'ETH',
+      walletAddress: destination,
+      walletNetwork: 'evm-dev',
     });
   const unitsOf = (amount: number) => BigInt(Math.round(amount * 1e8)) * (ether / 10n ** 8n);
 

@@ -453,7 +453,8 @@ const testTransfers = (engine: TestEngine): unknown =>
         );
         expect(treasuries).toMatchObject([{ behind: 0, unclear: [id] }]);
         expect(await shown()).toMatchObject({
-          ...{ checkout_treasury_lag_seconds: 0, checkout_transfers_unclear: 1 },
+          checkout_treasury_lag_seconds: 0,
+          checkout_transfers_unclear: 1,
           // Those of the tests before: exported, and neither paid nor released.
           checkout_transfers_exported: (await fixture.command<unknown[]>('transfers exported')).length,
         });
@@ -585,24 +586,25 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(set(next?.derive(key?.used ?? 0) ?? '')).rejects.toThrow(/deposit address of this server/);
       const gasKey = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
       const row = {
-        ...{
-          id: 'gas',
-          mode: 'test' as const,
-          network: 'evm-dev',
-          sender: gasKey,
-          nonce: 0,
-          attempt: 0,
-          tx_hash: '0x',
-        },
-        ...{ raw: '', call_data: '', addresses: 0, currency: 'ETH', gas_limit: '0', max_fee: '0' },
-        ...{
-          priority_fee: '0',
-          status: 'lost' as const,
-          cost: null,
-          block_height: null,
-          created_at: 0,
-          ended_at: 0,
-        },
+        id: 'gas',
+        mode: 'test' as const,
+        network: 'evm-dev',
+        sender: gasKey,
+        nonce: 0,
+        attempt: 0,
+        tx_hash: '0x',
+        raw: '',
+        call_data: '',
+        addresses: 0,
+        currency: 'ETH',
+        gas_limit: '0',
+        max_fee: '0',
+        priority_fee: '0',
+        status: 'lost' as const,
+        cost: null,
+        block_height: null,
+        created_at: 0,
+        ended_at: 0,
       };
       await database.write((transaction) => transaction.insertInto('gas_transactions').values(row).execute());
       await expect(set(gasKey)).rejects.toThrow(/gas key/);

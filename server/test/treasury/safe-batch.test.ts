@@ -6,14 +6,20 @@ it("a published file of Safe's own has the checksum that we compute", () => {
   // https://github.com/safe-global/safe-react-apps, cypress/fixtures/test-working-batch.json
   const to = '0x51A099ac1BF46D471110AA8974024Bfe518Fd6C4';
   const call = (name: string, type: string, newValue: string) => ({
-    ...{ to, value: '0', data: null },
+    to,
+    value: '0',
+    data: null,
     contractMethod: { inputs: [{ internalType: type, name: 'newValue', type }], name, payable: false },
     contractInputsValues: { newValue },
   });
   const batch = {
-    ...{ version: '1.0', chainId: '5', createdAt: 1671532788473 },
+    version: '1.0',
+    chainId: '5',
+    createdAt: 1671532788473,
     meta: {
-      ...{ name: 'Transactions Batch', description: '', txBuilderVersion: '1.13.1' },
+      name: 'Transactions Batch',
+      description: '',
+      txBuilderVersion: '1.13.1',
       createdFromSafeAddress: '0xE96C43C54B08eC528e9e815fC3D02Ea94A320505',
       createdFromOwnerAddress: '',
     },

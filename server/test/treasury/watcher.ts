@@ -341,9 +341,23 @@ export const testWatcher = (engine: TestEngine): unknown =>
         .executeTakeFirstOrThrow();
       const tx_hash = `0x${'ab'.repeat(32)}`;
       const payment = {
-        ...{ mode, network, currency, address, tx_hash, treasury, block_height: 1_000_000, block_hash: '' },
-        ...{ gas: '0', is_certain: 1 as const, paid_at: Date.now(), transfer_id: null },
-        ...{ is_exact: 1 as const, may_settle: 1 as const, note: null, noted_by: null, noted_at: null },
+        mode,
+        network,
+        currency,
+        address,
+        tx_hash,
+        treasury,
+        block_height: 1_000_000,
+        block_hash: '',
+        gas: '0',
+        is_certain: 1 as const,
+        paid_at: Date.now(),
+        transfer_id: null,
+        is_exact: 1 as const,
+        may_settle: 1 as const,
+        note: null,
+        noted_by: null,
+        noted_at: null,
       };
       await database.write(async (transaction) => {
         await app.transfers.settle(transaction, small, tx_hash, 0n, 'treasury');

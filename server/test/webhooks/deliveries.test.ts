@@ -51,7 +51,10 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     await expect.poll(async () => (await find())[0]?.tries.length).toBe(1);
     const [listed] = await find();
     expect(listed).toMatchObject({
-      ...{ mode: 'test', type: 'transfer.success', subjectId, status: 'pending' },
+      mode: 'test',
+      type: 'transfer.success',
+      subjectId,
+      status: 'pending',
       dueAt: expect.stringMatching(/Z$/) as string,
       tries: [{ responseStatus: 500, responseExcerpt: 'Out of stock', error: 'Returned HTTP 500' }],
     });
@@ -122,7 +125,9 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     receiver.answer = { status: 410, body: 'Gone' };
     const before = (await shop.events()).length;
     expect((await post('samples', { type: 'payment.late' })).body.data).toMatchObject({
-      ...{ type: 'payment.late', responseStatus: 410, responseExcerpt: 'Gone' },
+      type: 'payment.late',
+      responseStatus: 410,
+      responseExcerpt: 'Gone',
       error: 'Returned HTTP 410',
     });
     expect(receiver.received.at(-1)?.event.data).toMatchObject({ isSample: true, mode: 'test' });

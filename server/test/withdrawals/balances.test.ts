@@ -56,7 +56,9 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });
     await merchant.mine(2);
     expect(await merchant.balance()).toMatchObject({
-      ...{ availableBalance: 0, unsettledBalance: 2.5, totalBalance: 2.5 },
+      availableBalance: 0,
+      unsettledBalance: 2.5,
+      totalBalance: 2.5,
     });
     await merchant.advance(1801);
     expect(await merchant.balance()).toMatchObject({ availableBalance: 2.475, totalBalance: 2.475 });
@@ -66,7 +68,9 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     await merchant.fund({ amount: 20 });
     const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.balance()).toMatchObject({
-      ...{ availableBalance: 14.6, reservedBalance: 5.2, totalBalance: 19.8 },
+      availableBalance: 14.6,
+      reservedBalance: 5.2,
+      totalBalance: 19.8,
     });
     await merchant.until(id, 'success');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 14.6 });

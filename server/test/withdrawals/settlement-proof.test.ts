@@ -111,9 +111,22 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       transaction
         .insertInto('chain_cursors')
         .values({
-          ...{ mode: 'live', network: 'polygon', height, hash: 'head', head_height: height, first_height: 0 },
-          ...{ synced_at: 0, read_until: 0, final_height, overdue_since: null, gaps: '[]', problem: null },
-          ...{ is_wrong_chain: 0, node_limits: null, lease_holder: null, lease_until: 0 },
+          mode: 'live',
+          network: 'polygon',
+          height,
+          hash: 'head',
+          head_height: height,
+          first_height: 0,
+          synced_at: 0,
+          read_until: 0,
+          final_height,
+          overdue_since: null,
+          gaps: '[]',
+          problem: null,
+          is_wrong_chain: 0,
+          node_limits: null,
+          lease_holder: null,
+          lease_until: 0,
         })
         .onConflict((conflict) => conflict.columns(['mode', 'network']).doUpdateSet({ height, final_height }))
         .execute(),

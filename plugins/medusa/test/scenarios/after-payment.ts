@@ -75,7 +75,9 @@ export function afterPayment(stage: () => Stage): void {
       await command(stage().database, choice);
       await stage().api.kill();
       await stage().api.start({
-        ...{ BLOCK_INTERVAL_MS: '0', SMTP_URL: sink.url, MAIL_FROM: 'pay@shop.example' },
+        BLOCK_INTERVAL_MS: '0',
+        SMTP_URL: sink.url,
+        MAIL_FROM: 'pay@shop.example',
       });
       const { reply, refund } = await refundWhole(region);
       expect(reply.status).toBe(200);

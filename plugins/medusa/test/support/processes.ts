@@ -76,7 +76,11 @@ function running(
 
 export function apiProcess(port: number, database: string, folder: string): Running {
   const settings = {
-    ...{ HOST: '127.0.0.1', PORT: String(port), RATE_LIMIT: 'off', LOG_LEVEL: 'error', DEMO: 'off' },
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    RATE_LIMIT: 'off',
+    LOG_LEVEL: 'error',
+    DEMO: 'off',
     DATABASE_URL: database,
     DATABASE_CREATE: 'on',
   };

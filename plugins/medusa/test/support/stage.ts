@@ -175,11 +175,15 @@ async function build(
     return { id: await made('/regions', region, 'region'), provider, currency, keys, client };
   };
   const product = {
-    ...{ title: 'Lantern', status: 'published', sales_channels: channels.map(({ id }) => ({ id })) },
+    title: 'Lantern',
+    status: 'published',
+    sales_channels: channels.map(({ id }) => ({ id })),
     options: [{ title: 'Size', values: ['One'] }],
     variants: [
       {
-        ...{ title: 'One', options: { Size: 'One' }, manage_inventory: false },
+        title: 'One',
+        options: { Size: 'One' },
+        manage_inventory: false,
         prices: ['eur', 'usd', 'xpf'].map((currency_code) => ({ amount: 50, currency_code })),
       },
     ],
@@ -189,7 +193,13 @@ async function build(
     .object({ product: z.object({ variants: z.array(z.object({ id: z.string() })) }) })
     .parse(body);
   return {
-    ...{ api, database, medusa, relay, folder, told, admin },
+    api,
+    database,
+    medusa,
+    relay,
+    folder,
+    told,
+    admin,
     eu: await regionOf(
       'eu',
       'eur',

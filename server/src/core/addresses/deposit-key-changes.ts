@@ -39,21 +39,29 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
       const former = keys.find((other) => isReplacedBy(other, key));
       const effectiveAt = isoTime(key.effectiveAt);
       await auditLog.record(transaction, {
-        ...{ merchantId, mode, actor, action: actionOf(key), subjectId: family },
+        merchantId,
+        mode,
+        actor,
+        action: actionOf(key),
+        subjectId: family,
         before: former && keyFacts(former),
         after: { ...keyFacts(key), state: key.state, effectiveAt },
       });
       const data: DepositKeyChange = {
-        ...{ id, family, status: key.state === 'replaced' ? 'in_use' : key.state },
-        ...{
-          key: shortKey(key),
-          formerKey: former ? shortKey(former) : null,
-          effectiveAt,
-          changedBy: storedActor(actor),
-        },
+        id,
+        family,
+        status: key.state === 'replaced' ? 'in_use' : key.state,
+        key: shortKey(key),
+        formerKey: former ? shortKey(former) : null,
+        effectiveAt,
+        changedBy: storedActor(actor),
       };
       await outbox.add(transaction, {
-        ...{ merchantId, mode, type: 'account.deposit_key_changed', subjectId: id, data },
+        merchantId,
+        mode,
+        type: 'account.deposit_key_changed',
+        subjectId: id,
+        data,
       });
     }
     return changed;

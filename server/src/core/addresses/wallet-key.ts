@@ -246,15 +246,14 @@ const coldcardAccount = z.optional(z.object({ xpub: text, deriv: text, first: te
 /** The fields that exports of wallets have, of which each has some. */
 const exported = z.object({
   // Coldcard, "Generic JSON".
-  ...{
-    xfp: text,
-    bip44: coldcardAccount,
-    bip49: coldcardAccount,
-    bip84: coldcardAccount,
-    bip86: coldcardAccount,
-  },
+  xfp: text,
+  bip44: coldcardAccount,
+  bip49: coldcardAccount,
+  bip84: coldcardAccount,
+  bip86: coldcardAccount,
   // Specter and Bitcoin Core.
-  ...{ descriptor: text, desc: text },
+  descriptor: text,
+  desc: text,
   descriptors: z.optional(z.array(z.object({ desc: z.string(), internal: z.optional(z.boolean()) }))),
   // Electrum.
   wallet_type: text,
@@ -266,9 +265,12 @@ const exported = z.object({
     }),
   ),
   // Wasabi, and what Coldcard writes for it.
-  ...{ ExtPubKey: text, MasterFingerprint: text, AccountKeyPath: text },
+  ExtPubKey: text,
+  MasterFingerprint: text,
+  AccountKeyPath: text,
   // Sparrow.
-  ...{ policyType: text, scriptType: text },
+  policyType: text,
+  scriptType: text,
   keystores: z.optional(
     z.array(
       z.object({

@@ -229,7 +229,11 @@ function entryOf(
 ): NewAuditEntry {
   const subjectId = Object.values(params)[0] ?? idIn(data) ?? '';
   return {
-    ...{ merchantId, mode, actor: person, action, subjectId },
+    merchantId,
+    mode,
+    actor: person,
+    action,
+    subjectId,
     after: { call: name, ...params },
   };
 }

@@ -115,7 +115,9 @@ type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkState) {
   const gaps = (cursor?.gaps ?? []).map((gap) => ({ ...gap, since: isoTime(gap.since) }));
   return {
-    ...{ mode, network, isConfigured },
+    mode,
+    network,
+    isConfigured,
     ...(cursor && recordJson(cursor, 'height', 'head_height', 'synced_at')),
     ...(gaps.length > 0 && { gaps }),
     ...(problem !== undefined && { problem }),

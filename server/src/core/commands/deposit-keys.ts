@@ -74,7 +74,12 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         const outcome = stored ? storedNote(stored, scope, family) : unstoredNote(key);
         return {
           json: {
-            ...{ merchantId, mode, family, addresses, sharedWith: sharing, isStored: yes },
+            merchantId,
+            mode,
+            family,
+            addresses,
+            sharedWith: sharing,
+            isStored: yes,
             isChanged: stored !== undefined && (stored.isNew || stored.withdrawn !== undefined),
             ...(stored?.key && recordJson(stored.key, 'state', 'effectiveAt')),
           },

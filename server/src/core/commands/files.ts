@@ -16,7 +16,11 @@ export async function writeNewFile<T>(path: string, write: (file: FileHandle) =>
   const folder = dirname(path);
   const closed = `cannot be created: this user may not write to ${folder}. Choose another folder`;
   const reasons = {
-    ...{ EEXIST: taken, EISDIR: taken, EACCES: closed, EPERM: closed, EROFS: closed },
+    EEXIST: taken,
+    EISDIR: taken,
+    EACCES: closed,
+    EPERM: closed,
+    EROFS: closed,
     ENOENT: `cannot be created: there is no folder ${folder}. Create it first`,
     ENOTDIR: `cannot be created: ${folder} is not a folder. Choose another one`,
   };

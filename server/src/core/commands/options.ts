@@ -66,7 +66,10 @@ function option<T>(
       read: (given, name) => last(given, name)[0] ?? fallback,
     }),
     repeated: () => ({
-      ...{ value, describe: noted(), isRequired: false, isRepeated: true },
+      value,
+      describe: noted(),
+      isRequired: false,
+      isRepeated: true,
       read: (given, name) => given.map((one) => read(one, name)),
     }),
   };
@@ -123,7 +126,10 @@ export const merchant = (describe: string) =>
   });
 
 export const flag = (describe: string): Option<boolean> => ({
-  ...{ value: undefined, describe, isRequired: false, isRepeated: false },
+  value: undefined,
+  describe,
+  isRequired: false,
+  isRepeated: false,
   read: (given) => given.length > 0,
 });
 
@@ -192,7 +198,10 @@ export const date = (edge: 'from' | 'to', describe: string) =>
 export const currencyAmounts = (
   describe: string,
 ): Option<Readonly<Record<string, string | null>> | undefined> => ({
-  ...{ value: 'CODE=AMOUNT', describe, isRequired: false, isRepeated: true },
+  value: 'CODE=AMOUNT',
+  describe,
+  isRequired: false,
+  isRepeated: true,
   read(given, name) {
     if (given.length === 0) return undefined;
     return Object.fromEntries(given.map((one) => currencyAmount(one, name)));

@@ -66,7 +66,9 @@ function startThread(path: string, onFailure: (reason: string) => void): Thread 
   const workerData: Given = { path, driver };
   // As text, because a file of its own would have another name where the sources run.
   const worker = new Worker(`(${thread.toString()})(require)`, {
-    ...{ eval: true, workerData, execArgv: [] },
+    eval: true,
+    workerData,
+    execArgv: [],
     resourceLimits: { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16 },
   });
   let isRunning = true;

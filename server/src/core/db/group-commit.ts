@@ -138,7 +138,8 @@ export function createGroupCommit(
   return <T>(work: (transaction: Transaction) => Promise<T>, isLong = false): Promise<T> =>
     new Promise((resolve, reject) => {
       queue.push({
-        ...{ isLong, reject },
+        isLong,
+        reject,
         async run(outer) {
           const { result, callBack } = await runInTransaction(outer, work);
           return () => {

@@ -274,8 +274,15 @@ async function addSegment(transaction: Transaction, part: Part, { after, upTo }:
     }
   }
   const checkpoints = [...counts].map(([filter, rowCount]) => ({
-    ...{ list, merchant_id: scope.merchantId, mode: scope.mode, filter, row_count: rowCount },
-    ...{ created_at: upTo.created_at, id: upTo.id, after_created_at: after.created_at, after_id: after.id },
+    list,
+    merchant_id: scope.merchantId,
+    mode: scope.mode,
+    filter,
+    row_count: rowCount,
+    created_at: upTo.created_at,
+    id: upTo.id,
+    after_created_at: after.created_at,
+    after_id: after.id,
   }));
   for (const chunk of chunksOf(checkpoints)) {
     await transaction.insertInto('list_checkpoints').values(chunk).execute();

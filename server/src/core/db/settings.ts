@@ -44,7 +44,8 @@ export function jsonSetting<T, Stored>(name: string, shape: z.ZodMiniType<T, Sto
   const valueOf = (text: string | undefined): T | undefined => (text ? codec.read(text) : undefined);
   return {
     /** The setting's name among others, and the value that its text means. */
-    ...{ name, valueOf },
+    name,
+    valueOf,
     read: async (reader: Reader): Promise<T | undefined> => valueOf(await readSetting(reader, name)),
     /** Other writers of it wait until the transaction ends. */
     lock: async (transaction: Transaction): Promise<T | undefined> =>

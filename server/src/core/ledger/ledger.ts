@@ -120,8 +120,13 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
       const { key, mode, currency, paymentId = null, txHash = null } = posting;
       const merchantId = merchantOf(posting);
       return {
-        ...{ id: newId(), key, mode, currency, payment_id: paymentId },
-        ...{ merchant_id: merchantId, tx_hash: txHash },
+        id: newId(),
+        key,
+        mode,
+        currency,
+        payment_id: paymentId,
+        merchant_id: merchantId,
+        tx_hash: txHash,
         created_at: merchantId === '' ? clock.real() : clock.now({ merchantId, mode }),
       };
     });
@@ -184,7 +189,11 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
       const rows = await readBalances(reader, merchantId, mode);
       for (const { currency, kind, balance } of rows) {
         const sum = sums.get(currency) ?? {
-          ...{ available: 0n, reserved: 0n, unallocated: 0n, coins: 0n, networks: noNetworks },
+          available: 0n,
+          reserved: 0n,
+          unallocated: 0n,
+          coins: 0n,
+          networks: noNetworks,
         };
         // The debt account is of the kind unallocated too.
         if (kind !== 'available' && kind !== 'reserved' && kind !== 'unallocated') continue;

@@ -39,7 +39,10 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     async createMerchant(transaction: Transaction, input: NewMerchant, actor: AuditActor): Promise<Merchant> {
       const merchant = await merchants.create(transaction, input);
       await auditLog.record(transaction, {
-        ...{ merchantId: merchant.id, actor, action: 'merchant.created', subjectId: merchant.id },
+        merchantId: merchant.id,
+        actor,
+        action: 'merchant.created',
+        subjectId: merchant.id,
         after: settingsOf(merchant),
       });
       return merchant;
@@ -49,7 +52,9 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
       const { merchantId, mode, kind, scope = 'full', label, expiresAt } = owner;
       const created = await keys.create(transaction, owner);
       const after = {
-        ...{ kind, mode, scope },
+        kind,
+        mode,
+        scope,
         ...(label !== undefined && { label }),
         ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
         last4: created.key.slice(-4),
@@ -69,7 +74,11 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
       const { merchant_id, mode, kind, scope, last4, revoked_at } = await keys.revoke(transaction, id, owner);
       if (revoked_at !== null) return;
       await auditLog.record(transaction, {
-        ...{ merchantId: merchant_id, mode, actor, action: 'key.revoked', subjectId: id },
+        merchantId: merchant_id,
+        mode,
+        actor,
+        action: 'key.revoked',
+        subjectId: id,
         before: { kind, mode, scope, last4 },
       });
     },
@@ -83,8 +92,12 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     ): Promise<string | undefined> {
       const audit = (action: AuditAction, before?: AuditFields, after?: AuditFields) =>
         auditLog.record(transaction, {
-          ...{ ...scope, actor, action, subjectId: scope.merchantId },
-          ...{ before, after },
+          ...scope,
+          actor,
+          action,
+          subjectId: scope.merchantId,
+          before,
+          after,
         });
       let secret: string | undefined;
       if (url !== undefined) {
@@ -138,8 +151,12 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     const before = await merchants.retrieve(transaction, id);
     const merchant = await merchants.update(transaction, id, change);
     await auditLog.record(transaction, {
-      ...{ merchantId: id, actor, action: 'merchant.updated', subjectId: id },
-      ...{ before: settingsOf(before), after: settingsOf(merchant) },
+      merchantId: id,
+      actor,
+      action: 'merchant.updated',
+      subjectId: id,
+      before: settingsOf(before),
+      after: settingsOf(merchant),
     });
     return merchant;
   }

@@ -91,7 +91,11 @@ export function createAuditLog(
     store.insertIdentity(
       transaction,
       personalData.sealRow(sealed.auditIdentities, {
-        ...{ id, merchant_id: merchantId, person_id: personId, value, email_index: emailIndex ?? null },
+        id,
+        merchant_id: merchantId,
+        person_id: personId,
+        value,
+        email_index: emailIndex ?? null,
       }),
     );
 

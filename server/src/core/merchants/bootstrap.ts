@@ -50,7 +50,11 @@ export async function bootstrap(
       const owner = { merchantId: merchant.id, kind, mode: 'test' } as const;
       const { id, key } = await keys.create(transaction, owner, givenKey);
       await auditLog.record(transaction, {
-        ...{ merchantId: merchant.id, mode: 'test', actor, action: 'key.created', subjectId: id },
+        merchantId: merchant.id,
+        mode: 'test',
+        actor,
+        action: 'key.created',
+        subjectId: id,
         after: { kind, mode: 'test', scope: 'full', last4: key.slice(-4) },
       });
       return givenKey === undefined ? key : undefined;

@@ -50,7 +50,11 @@ export function createAcceptPayment(deps: PaymentsDeps, reader: PaymentReader, u
     await store.updatePayment(transaction, id, accepted);
     await updatePayment(transaction, { ...row, ...accepted });
     await auditLog.record(transaction, {
-      ...{ merchantId: scope.merchantId, mode: scope.mode, actor, action: 'payment.accepted', subjectId: id },
+      merchantId: scope.merchantId,
+      mode: scope.mode,
+      actor,
+      action: 'payment.accepted',
+      subjectId: id,
       after: { amount: seen, due: formatUnits(row.amount, currency), currency: currency.code, note },
     });
     return reader.view('secret', await reader.find(transaction, scope, id));

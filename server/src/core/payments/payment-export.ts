@@ -74,9 +74,12 @@ export function createPaymentExport(
               net: decimal(amount - fee, currency),
             })),
             refunds: (refundsByPayment.get(row.id) ?? []).map((refund) => ({
-              ...{ id: refund.id, status: refund.status, kind: refund.kind },
+              id: refund.id,
+              status: refund.status,
+              kind: refund.kind,
               createdAt: isoTime(refund.created_at),
-              ...{ currency: refund.currency, network: refund.network },
+              currency: refund.currency,
+              network: refund.network,
               amount: decimal(refund.amount, refund.currency),
               /** The part that the network charged, of it or of the balance. */
               fee: decimal(refund.fee, refund.currency),

@@ -69,7 +69,8 @@ const readSumsByRate = prepared((reader, values: readonly SumValues[]) =>
 function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): ReceiptSum[] {
   return rows.filter(isLive).flatMap(({ network, currency, status, is_credited, base_rate, ...sums }) => {
     const alike = {
-      ...{ network, currency },
+      network,
+      currency,
       isConfirmed: status === 'confirmed',
       isCredited: receiptRows.decode({ is_credited }).is_credited,
       isStored: true,

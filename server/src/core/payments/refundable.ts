@@ -49,8 +49,13 @@ export const paymentRefunds = {
       const key = `${currency} ${network}`;
       const { amount } = receipt;
       const known = coins.get(key) ?? {
-        ...{ currency, network, counts: countsTowards(payment, receipt), amount: 0n, fee: 0n },
-        ...{ worth: { numerator: 0n, denominator: 1n }, sent: new Map<string, bigint>() },
+        currency,
+        network,
+        counts: countsTowards(payment, receipt),
+        amount: 0n,
+        fee: 0n,
+        worth: { numerator: 0n, denominator: 1n },
+        sent: new Map<string, bigint>(),
       };
       const [sender, another] = receipt.senders;
       const from = another === undefined ? sender?.toLowerCase() : undefined;

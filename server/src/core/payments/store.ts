@@ -29,10 +29,23 @@ const receiptRows = valuesOf(tables.receipts);
 
 /** The columns of a payment until its currency is set and locked. */
 export const unlocked = {
-  ...{ currency: null, network: null, address_id: null, address: null, amount: null, fee: null, quote: null },
-  ...{ required_confirmations: null, locked_at: null, cancelled_at: null, settled_at: null },
-  ...{ accepted_at: null, accepted_amount: null },
-  ...{ findings: [], public_changes: 0, public_changes_since: null, parts_version: 0 },
+  currency: null,
+  network: null,
+  address_id: null,
+  address: null,
+  amount: null,
+  fee: null,
+  quote: null,
+  required_confirmations: null,
+  locked_at: null,
+  cancelled_at: null,
+  settled_at: null,
+  accepted_at: null,
+  accepted_amount: null,
+  findings: [],
+  public_changes: 0,
+  public_changes_since: null,
+  parts_version: 0,
 } satisfies Partial<PaymentRow>;
 
 /** An entry of the time log, to be added. */
@@ -104,7 +117,12 @@ export type StoredRecord = PaymentRow & RecordParts;
 
 /** The parts of a new payment. */
 export const noParts: RecordParts = {
-  ...{ log: [], log_count: 0, receipts: [], sums: [], refunds: [], fields: {} },
+  log: [],
+  log_count: 0,
+  receipts: [],
+  sums: [],
+  refunds: [],
+  fields: {},
   scanned_height: null,
 };
 

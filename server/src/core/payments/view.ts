@@ -111,7 +111,11 @@ function viewRefunds(
   const paid = row.refunds.filter((refund) => refund.status === 'paid' && countsTowards(row, refund));
   return {
     refunds: row.refunds.map(({ id, status, amount, currency, network, tx_hash: txHash, ...refund }) => ({
-      ...{ id, status, amount: numberOf(amount, currency), currency, network },
+      id,
+      status,
+      amount: numberOf(amount, currency),
+      currency,
+      network,
       feeKept: refund.refund_fee ? 0 : numberOf(refund.service_fee, currency),
       ...(status === 'paid' &&
         txHash !== null && {

@@ -65,7 +65,11 @@ export function createSandboxReset(
       await hooks.onWiped(transaction, merchantId);
       await clock.reset(transaction, merchantId);
       await auditLog.record(transaction, {
-        ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },
+        merchantId,
+        mode: 'test',
+        actor,
+        action: 'sandbox.reset',
+        subjectId: merchantId,
         after: { deleted },
       });
     });

@@ -11,11 +11,15 @@ export const createNetworkFigures = (networks: () => readonly NetworkHealth[]) =
     help: string,
     valueOf: (one: NetworkHealth) => number | undefined,
   ): Figure => ({
-    ...{ name, help, labels: ['mode', 'network'] },
+    name,
+    help,
+    labels: ['mode', 'network'],
     read: () => networks().map((one): Sample => [{ mode: one.mode, network: one.network }, valueOf(one)]),
   });
   const ofNodes = (name: string, help: string, valueOf: (node: Node) => number): Figure => ({
-    ...{ name, help, labels: ['mode', 'network', 'node'] },
+    name,
+    help,
+    labels: ['mode', 'network', 'node'],
     read: () =>
       networks().flatMap(({ mode, network, connection }) =>
         (connection?.nodes ?? []).map((node): Sample => [{ mode, network, node: node.name }, valueOf(node)]),

@@ -180,9 +180,16 @@ export function createNetworkScan(
     const overdueMs = chain.overdueMs?.() ?? 0;
     const gaps = withBlocks(cursor, blocks, syncedAt);
     const move: cursors.CursorMove = {
-      ...{ height: head.height, hash: head.hash, head_height: tipHeight, gaps },
-      ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null, disagreement },
-      ...{ overdue_since: overdueMs > 0 ? realNow() - overdueMs : null, node_limits: nodeLimits },
+      height: head.height,
+      hash: head.hash,
+      head_height: tipHeight,
+      gaps,
+      synced_at: syncedAt,
+      read_until: readUntil,
+      final_height: finalHeight ?? null,
+      disagreement,
+      overdue_since: overdueMs > 0 ? realNow() - overdueMs : null,
+      node_limits: nodeLimits,
     };
     const apply = async (transaction: Transaction) => {
       await cursors.moveCursor(transaction, kept, move);
@@ -191,7 +198,12 @@ export function createNetworkScan(
       await cursors.writeScannedBlocks(transaction, ref, orphanedAbove, blocks, forgetUpTo);
       return sink.apply(transaction, {
         ...ref,
-        ...{ orphanedAbove, blocks, checked, pending, head, finalHeight },
+        orphanedAbove,
+        blocks,
+        checked,
+        pending,
+        head,
+        finalHeight,
         readBefore: orphanedAbove === undefined ? cursor.read_until : 0,
         syncedBefore: cursor.synced_at,
       });

@@ -73,9 +73,15 @@ export async function applyOldBlocks(
   if (isStale) throw new Error(`${network} was reorganised meanwhile; run the command again`);
   await change?.(cursor);
   await sink.apply(transaction, {
-    ...{ mode, network, orphanedAbove: undefined, blocks, checked: [], pending: undefined },
+    mode,
+    network,
+    orphanedAbove: undefined,
+    blocks,
+    checked: [],
+    pending: undefined,
     head: { height: cursor.height, hash: cursor.hash },
-    ...{ finalHeight: cursor.final_height ?? undefined, readBefore: 0 },
+    finalHeight: cursor.final_height ?? undefined,
+    readBefore: 0,
   });
 }
 
@@ -114,8 +120,15 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
         await writeScannedBlocks(transaction, chain, -1, [head], -1);
       }
       return sink.apply(transaction, {
-        ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [], checked: [] },
-        ...{ pending: undefined, head, finalHeight: undefined, readBefore: 0 },
+        mode,
+        network,
+        orphanedAbove: isFirst ? head.height : undefined,
+        blocks: [],
+        checked: [],
+        pending: undefined,
+        head,
+        finalHeight: undefined,
+        readBefore: 0,
       });
     });
   }

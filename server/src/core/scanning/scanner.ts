@@ -172,7 +172,8 @@ export function createScanner({ networks, newId, statuses = createScanStatuses()
       status(): NetworkStatus {
         const cursor = scan.cursor();
         return {
-          ...{ mode, network: code },
+          mode,
+          network: code,
           height: cursor?.height,
           headHeight: cursor?.head_height,
           lagMs: lagMs(),

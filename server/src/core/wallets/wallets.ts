@@ -31,7 +31,10 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
     const ids = wallets.map((wallet) => wallet.id);
     const all = await addresses.ofWallets(reader, ids);
     return wallets.map((wallet) => ({
-      ...{ id: wallet.id, mode: wallet.mode, label: wallet.label, currency: wallet.currency },
+      id: wallet.id,
+      mode: wallet.mode,
+      label: wallet.label,
+      currency: wallet.currency,
       addresses: all
         .filter((address) => address.wallet_id === wallet.id)
         .map(({ network, address }) => ({ network, address })),

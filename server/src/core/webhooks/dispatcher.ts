@@ -245,7 +245,11 @@ export function createDispatcher(deps: DispatcherDeps) {
     await store.putEndpoint(transaction, { ...endpoint, disabled_at: now });
     await store.failPending(transaction, { merchantId, mode });
     await auditLog.record(transaction, {
-      ...{ merchantId, mode, actor: 'server', action: 'webhook.disabled', subjectId: merchantId },
+      merchantId,
+      mode,
+      actor: 'server',
+      action: 'webhook.disabled',
+      subjectId: merchantId,
       after: { reason: 'It returned 410 Gone' },
     });
     log.warn(

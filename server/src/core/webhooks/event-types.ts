@@ -78,7 +78,9 @@ export const coreEventTypes: EventTypes = {
   'subscription.payment_due': {
     summary: 'A subscriber was charged, and their payment is due',
     sample: (mode) => ({
-      ...{ ...subscriber, cycle: 1, payment: payment(mode) },
+      ...subscriber,
+      cycle: 1,
+      payment: payment(mode),
       url: coreApi.payments.create.sample.data.url,
     }),
   },
@@ -89,14 +91,13 @@ export const coreEventTypes: EventTypes = {
   'account.deposit_key_changed': {
     summary: 'The key or treasury that payments arrive at was changed: it is pending, in use or withdrawn',
     sample: () => ({
-      ...{
-        id: sampleTxRef,
-        family: 'bitcoin',
-        status: 'pending',
-        key: 'zpub6rFR7y4Q2…c8BEh6',
-        formerKey: null,
-      },
-      ...{ effectiveAt: isoTime(0), changedBy: 'A sample' },
+      id: sampleTxRef,
+      family: 'bitcoin',
+      status: 'pending',
+      key: 'zpub6rFR7y4Q2…c8BEh6',
+      formerKey: null,
+      effectiveAt: isoTime(0),
+      changedBy: 'A sample',
     }),
   },
 };

@@ -335,7 +335,8 @@ const mostListed = 10_000;
 
 export async function pageOfEvents(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter) {
   const { rows, total } = await readPage(listedEvents(reader, scope, query), 'outbox', query, {
-    ...{ reader, mostListed },
+    reader,
+    mostListed,
   });
   if (rows.length === 0) return { rows: [], total };
   const ids = rows.map(({ id }) => id);

@@ -36,7 +36,10 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
 
   const view = (row: EventWithAttempts): WebhookRecord => ({
     ...scopeOf(row),
-    ...{ id: row.id, type: row.type, subjectId: row.subject_id, status: row.status },
+    id: row.id,
+    type: row.type,
+    subjectId: row.subject_id,
+    status: row.status,
     createdAt: isoTime(row.created_at),
     dueAt: row.due_at === null ? null : isoTime(row.due_at),
     tries: row.attempts.map((attempt) => ({

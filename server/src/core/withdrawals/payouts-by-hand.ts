@@ -19,7 +19,10 @@ export function createPayoutsByHand(auditLog: Pick<AuditLog, 'record'>, payouts:
     const row = await work();
     if (former?.status === row.status) return row;
     await auditLog.record(transaction, {
-      ...{ ...scopeOf(row), actor, action, subjectId: id },
+      ...scopeOf(row),
+      actor,
+      action,
+      subjectId: id,
       before: former && factsOf(former),
       after: { ...factsOf(row), ...remarks },
     });
@@ -33,7 +36,10 @@ export function createPayoutsByHand(auditLog: Pick<AuditLog, 'record'>, payouts:
       const { amount, currency, destination, reference } = row;
       if (!isNew) return { row, isNew };
       await auditLog.record(transaction, {
-        ...{ ...scopeOf(row), actor, action: 'payout.created', subjectId: row.id },
+        ...scopeOf(row),
+        actor,
+        action: 'payout.created',
+        subjectId: row.id,
         after: { amountUnits: amount.toString(), currency, destination, reference },
       });
       return { row, isNew };

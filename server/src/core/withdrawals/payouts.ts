@@ -83,7 +83,12 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
       const { id: transferId, status, tx_hash, failure_reason, updated_at, currency, amount, fee } = transfer;
       const known = currencies.known(currency);
       const change = {
-        ...{ status, tx_hash, failure_reason, updated_at, amount, fee },
+        status,
+        tx_hash,
+        failure_reason,
+        updated_at,
+        amount,
+        fee,
         amount_order: sortableUnits(amount, known),
         fee_order: sortableUnits(fee, known),
       };

@@ -135,9 +135,11 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
           reversals: 0,
           pays_again: row.id,
         } as const),
-        ...{ amount: sent.paid ?? row.amount, fee: 0n },
+        amount: sent.paid ?? row.amount,
+        fee: 0n,
         ...unsent,
-        ...{ created_at: now, updated_at: now },
+        created_at: now,
+        updated_at: now,
       };
       await reservePaid(transaction, second, `hold:${second.id}`);
       await store.insertTransfer(transaction, second);
@@ -179,7 +181,8 @@ function paidBy(row: TransferRow, { txHash, networkFee, paid = row.amount }: Sen
   return {
     amount: paid,
     fee: row.fee + row.amount - paid,
-    ...{ tx_hash: txHash, network_fee: networkFee },
+    tx_hash: txHash,
+    network_fee: networkFee,
   };
 }
 

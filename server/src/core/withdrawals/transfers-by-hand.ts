@@ -74,7 +74,10 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
       const former = await transfers.findAny(transaction, id);
       const row = await work(transaction);
       await auditLog.record(transaction, {
-        ...{ ...scopeOf(row), actor, action, subjectId: id },
+        ...scopeOf(row),
+        actor,
+        action,
+        subjectId: id,
         before: former && factsOf(former),
         after: { ...factsOf(row), ...remarks },
       });
@@ -113,7 +116,10 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
         ? undefined
         : await proveSettlement(
             {
-              ...{ reader, clock, currencies, networks: connected },
+              reader,
+              clock,
+              currencies,
+              networks: connected,
               ...payer(),
             },
             paid,

@@ -116,8 +116,13 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       await balances.ensureSpendable(transaction, scope, currency, 0n);
       await ensureRefundAllowed(deps, transaction, scope, { currency, amount });
       const to = {
-        ...{ currency, network: currencies.option(scope.mode, currency.code, network).network, address },
-        ...{ amount, fee, wallet_address_id: null, refund_id: id },
+        currency,
+        network: currencies.option(scope.mode, currency.code, network).network,
+        address,
+        amount,
+        fee,
+        wallet_address_id: null,
+        refund_id: id,
       };
       const reserved = { kind: 'reserved', network, merchantId: scope.merchantId } as const;
       return start(transaction, scope, to, reserved);

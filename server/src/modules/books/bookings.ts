@@ -129,9 +129,16 @@ export async function makeBookings(
       totals.set(code, total);
       return {
         id: line.isFee ? `${posting.id}-fee` : posting.id,
-        ...{ time: isoTime(time), ...local(time), kind: line.kind, asset: code },
-        ...{ amount: text(amount), available: text(line.available), reserved: text(line.reserved) },
-        ...{ unallocated: text(line.unallocated), balance: text(total), currency: currency.code },
+        time: isoTime(time),
+        ...local(time),
+        kind: line.kind,
+        asset: code,
+        amount: text(amount),
+        available: text(line.available),
+        reserved: text(line.reserved),
+        unallocated: text(line.unallocated),
+        balance: text(total),
+        currency: currency.code,
         ...(rate && {
           unitValue: unitText(rate),
           value: valueText(valueOf(amount, rate, asset, currency), currency),

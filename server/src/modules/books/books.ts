@@ -260,7 +260,8 @@ const notOurs = 'Must be the "next" of an earlier reply';
 
 function writeCursor({ time, rank, id }: store.Place, totals: Totals, { from, to }: Period): string {
   const cursor = {
-    ...{ period: [from, to], place: [time, rank, id] },
+    period: [from, to],
+    place: [time, rank, id],
     totals: Object.fromEntries([...totals].map(([asset, units]) => [asset, units.toString()])),
   };
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');

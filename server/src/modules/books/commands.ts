@@ -239,8 +239,14 @@ function summary(
   return {
     json: {
       ...(file !== undefined && { file }),
-      ...{ bookings: count.bookings, lines: count.lines, withoutValue: count.withoutValue },
-      ...{ from: period.firstDay, to: period.lastDay, zone: period.zone, currency, isFinal },
+      bookings: count.bookings,
+      lines: count.lines,
+      withoutValue: count.withoutValue,
+      from: period.firstDay,
+      to: period.lastDay,
+      zone: period.zone,
+      currency,
+      isFinal,
       sums: sums.map(({ asset, ...sum }) => ({
         asset,
         ...Object.fromEntries(

@@ -20,7 +20,9 @@ const networkFeeBack = { kind: 'network_fee', note: 'Network fee given back' } a
 export const inBooks: Readonly<Record<PostingKind, InBooks | null>> = {
   receipt: { kind: 'receipt', of: 'receipt', note: 'Received' },
   reversal: {
-    ...{ kind: 'correction', of: 'receipt', note: 'Reverted by the network' },
+    kind: 'correction',
+    of: 'receipt',
+    note: 'Reverted by the network',
     fee: serviceFeeBack,
   },
   credit: { kind: 'credit', of: 'receipt', note: 'Credited', fee: serviceFee },
@@ -33,11 +35,15 @@ export const inBooks: Readonly<Record<PostingKind, InBooks | null>> = {
   void: { kind: 'transfer', of: 'transfer', note: 'No longer reserved' },
   undo: { kind: 'correction', of: 'transfer', note: 'Reserved again: it was paid after it had failed' },
   lost: {
-    ...{ kind: 'correction', of: 'transfer', note: 'Given back: the network has lost the payment' },
+    kind: 'correction',
+    of: 'transfer',
+    note: 'Given back: the network has lost the payment',
     fee: networkFeeBack,
   },
   back: {
-    ...{ kind: 'correction', of: 'transfer', note: 'Reserved again: the network has dropped the payment' },
+    kind: 'correction',
+    of: 'transfer',
+    note: 'Reserved again: the network has dropped the payment',
     fee: networkFeeBack,
   },
   'network-fee': { kind: 'correction', of: 'transfer', note: 'Paid by another transaction' },

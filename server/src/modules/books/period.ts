@@ -42,8 +42,11 @@ export function readPeriod({ from, to, month, zone: name }: AskedPeriod): Period
   if (Temporal.PlainDate.compare(first, last) > 0) throw invalidField('from', 'Must not be after "to"');
   const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(zone).epochMilliseconds;
   return {
-    ...{ from: startOf(first), to: startOf(last.add({ days: 1 })) },
-    ...{ firstDay: first.toString(), lastDay: last.toString(), zone },
+    from: startOf(first),
+    to: startOf(last.add({ days: 1 })),
+    firstDay: first.toString(),
+    lastDay: last.toString(),
+    zone,
   };
 }
 

@@ -37,12 +37,17 @@ export function createBankPayouts(deps: Deps) {
       const { id, status, currency, reference, failure_reason: failureReason } = row;
       const found = accounts.get(row.bank_account_id ?? '');
       return {
-        ...{ id, status, currency, amount: unitsToNumber(row.amount, currencies.known(currency)) },
+        id,
+        status,
+        currency,
+        amount: unitsToNumber(row.amount, currencies.known(currency)),
         reference: reference ?? '',
         account: found ?? null,
-        ...{ isOwn: own.has(id), bankReference: own.get(id) ?? '' },
+        isOwn: own.has(id),
+        bankReference: own.get(id) ?? '',
         ...(failureReason !== null && { failureReason }),
-        ...{ createdAt: isoTime(row.created_at), updatedAt: isoTime(row.updated_at) },
+        createdAt: isoTime(row.created_at),
+        updatedAt: isoTime(row.updated_at),
       };
     });
   }

@@ -54,7 +54,9 @@ export function createCases(deps: CasesDeps) {
       assignee: assignee === undefined || email === undefined ? null : { id: assignee, email },
       isHandled: found?.handled_version === payment.parts_version,
       notes: rows.map((row) => ({
-        ...{ id: row.id, kind: row.kind, by: emails.get(row.person_id) ?? null },
+        id: row.id,
+        kind: row.kind,
+        by: emails.get(row.person_id) ?? null,
         text: row.kind === 'assigned' ? (emails.get(row.text) ?? '') : row.text,
         at: isoTime(row.created_at),
       })),
@@ -78,7 +80,13 @@ export function createCases(deps: CasesDeps) {
     const at = Math.max(clock.real(), (notes.at(-1)?.created_at ?? 0) + 1);
     const none = { assignee_id: null, assigned_at: null, handled_version: null };
     await store.putCase(transaction, {
-      ...{ ...none, ...before, ...made.changes, id: paymentId, merchant_id, mode, updated_at: at },
+      ...none,
+      ...before,
+      ...made.changes,
+      id: paymentId,
+      merchant_id,
+      mode,
+      updated_at: at,
     });
     const { kind, text } = made;
     const note = { id: newId(), merchant_id, mode, payment_id: paymentId, kind, text };
@@ -97,7 +105,9 @@ export function createCases(deps: CasesDeps) {
     async listMine(caller: PersonCaller) {
       const rows = await store.listAssigned(database.reader, caller, caller.person.id, maxAssigned);
       return rows.map(({ id, tx_ref: txRef, assigned_at: at }) => ({
-        ...{ paymentId: id, txRef, assignedAt: isoTime(at ?? 0) },
+        paymentId: id,
+        txRef,
+        assignedAt: isoTime(at ?? 0),
       }));
     },
 

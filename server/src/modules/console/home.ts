@@ -65,7 +65,8 @@ export function createHome(deps: HomeDeps) {
     return Promise.all([
       ...(['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const).map(payments),
       deps.transfers(scope, { ...noRows, status: 'pending' }).then(({ total }) => ({
-        ...{ code: 'transfers_waiting' as const, count: total },
+        code: 'transfers_waiting' as const,
+        count: total,
         list: { path: '/v1/transfers', query: { status: 'pending' } },
       })),
     ]);
@@ -135,8 +136,12 @@ export function createHome(deps: HomeDeps) {
 
     listNetworks: (scope: Scope): Data<Api['home']['listNetworks']> =>
       networksOf(scope).map(({ mode, network, isOffered, lagSeconds, node, problems }) => ({
-        ...{ network, name: currencies.network(mode, network)?.name ?? network, isOffered },
-        ...{ lagSeconds: lagSeconds ?? null, node: node ?? null, problems },
+        network,
+        name: currencies.network(mode, network)?.name ?? network,
+        isOffered,
+        lagSeconds: lagSeconds ?? null,
+        node: node ?? null,
+        problems,
       })),
   };
 }

@@ -104,7 +104,9 @@ export const consoleModule = defineModule({
     relations: relationsApi,
   },
   access: {
-    ...{ session: everyone, sessions: everyone, passkeys: everyone },
+    session: everyone,
+    sessions: everyone,
+    passkeys: everyone,
     team: { manager: 'read', accountant: [] },
     teamSessions: { manager: [], accountant: [] },
     goLive: { accountant: [] },

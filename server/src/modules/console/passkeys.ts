@@ -95,7 +95,11 @@ export function createPasskeys(deps: PasskeysDeps) {
       await store.insertPasskey(transaction, row);
       await auditLog.remember(transaction, { id: row.id, merchantId, personId: person.id, value: name });
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: person, action: 'passkey.added', subjectId: row.id, after: {} },
+        merchantId,
+        actor: person,
+        action: 'passkey.added',
+        subjectId: row.id,
+        after: {},
       });
       return view(row);
     },
@@ -111,7 +115,11 @@ export function createPasskeys(deps: PasskeysDeps) {
       // Of a passkey from before names were kept apart from the log.
       await auditLog.remember(transaction, { id, merchantId, personId: person.id, value: name });
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: person, action: 'passkey.removed', subjectId: id, before: {} },
+        merchantId,
+        actor: person,
+        action: 'passkey.removed',
+        subjectId: id,
+        before: {},
       });
     },
 
@@ -174,7 +182,9 @@ function transportsOf({ transports }: Pick<PasskeyTable, 'transports'>): Authent
 
 function view({ id, name, created_at, last_used_at }: PasskeyTable) {
   return {
-    ...{ id, name, createdAt: isoTime(created_at) },
+    id,
+    name,
+    createdAt: isoTime(created_at),
     lastUsedAt: last_used_at === null ? null : isoTime(last_used_at),
   };
 }

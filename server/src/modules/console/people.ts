@@ -129,14 +129,20 @@ export function createPeople(deps: PasskeysDeps) {
       throw invalidState(`The team has ${maxPeople} people, and cannot have more. Remove somebody first`);
     }
     const person = known ?? {
-      ...{ id: newId(), merchant_id: merchantId, email, role },
+      id: newId(),
+      merchant_id: merchantId,
+      email,
+      role,
       email_index: personalData.colleagueIndex(merchantId, email),
-      ...{ created_at: clock.real(), signed_in_at: null },
+      created_at: clock.real(),
+      signed_in_at: null,
     };
     if (!known) await store.insertPerson(transaction, personalData.sealRow(sealed.people, person));
     const link = await makeLink(transaction, person.id);
     await auditLog.record(transaction, {
-      ...{ merchantId, actor, subjectId: person.id },
+      merchantId,
+      actor,
+      subjectId: person.id,
       action: known ? 'person.link_made' : 'person.invited',
       after: { role },
     });
@@ -200,7 +206,11 @@ export function createPeople(deps: PasskeysDeps) {
         await sessions.endAll(transaction, id);
         const change = { before: { role: person.role }, after: { role } };
         await auditLog.record(transaction, {
-          ...{ merchantId, actor, action: 'person.role_changed', subjectId: id, ...change },
+          merchantId,
+          actor,
+          action: 'person.role_changed',
+          subjectId: id,
+          ...change,
         });
       }
       return memberOf(transaction, person);
@@ -222,7 +232,11 @@ export function createPeople(deps: PasskeysDeps) {
       await auditLog.remember(transaction, { id, merchantId, personId: id, value: email, emailIndex });
       await store.deletePerson(transaction, id);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor, action: 'person.removed', subjectId: id, before: { role } },
+        merchantId,
+        actor,
+        action: 'person.removed',
+        subjectId: id,
+        before: { role },
       });
     },
 
@@ -256,7 +270,11 @@ export function createPeople(deps: PasskeysDeps) {
       await lockPerson(transaction, merchantId, id);
       const ended = await sessions.endAll(transaction, id);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor, action: 'person.signed_out', subjectId: id, after: { sessions: ended } },
+        merchantId,
+        actor,
+        action: 'person.signed_out',
+        subjectId: id,
+        after: { sessions: ended },
       });
     },
 
@@ -291,7 +309,10 @@ export function createPeople(deps: PasskeysDeps) {
       if (isEverywhere) await sessions.endAll(transaction, person.id);
       else await sessions.end(transaction, person.id, person.sessionId);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: person, action: 'session.ended', subjectId: person.sessionId },
+        merchantId,
+        actor: person,
+        action: 'session.ended',
+        subjectId: person.sessionId,
         after: { everywhere: isEverywhere },
       });
     },
@@ -304,7 +325,10 @@ export function createPeople(deps: PasskeysDeps) {
     ): Promise<undefined> {
       await sessions.end(transaction, person.id, sessionId);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: person, action: 'session.ended', subjectId: sessionId },
+        merchantId,
+        actor: person,
+        action: 'session.ended',
+        subjectId: sessionId,
       });
     },
 
@@ -317,7 +341,10 @@ export function createPeople(deps: PasskeysDeps) {
       const holder = orNotFound(await store.findHolder(transaction, merchantId, sessionId), 'session');
       await sessions.end(transaction, holder, sessionId);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: person, action: 'session.ended', subjectId: sessionId },
+        merchantId,
+        actor: person,
+        action: 'session.ended',
+        subjectId: sessionId,
         after: { of: holder },
       });
     },
@@ -332,7 +359,11 @@ const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 function view({ id, email, role, sessions, passkeys, signed_in_at, created_at }: store.MemberRow) {
   return {
-    ...{ id, email, role, sessions, passkeys },
+    id,
+    email,
+    role,
+    sessions,
+    passkeys,
     lastSignInAt: signed_in_at === null ? null : isoTime(signed_in_at),
     createdAt: isoTime(created_at),
   };

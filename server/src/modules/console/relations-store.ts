@@ -58,7 +58,9 @@ export async function sumPayments(reader: Reader, scope: Scope, payerIndexes: re
     ])
     .execute();
   return rows.map(({ currency, payments, amount }) => ({
-    ...{ currency, payments: Number(payments), amount: readUnits(amount) },
+    currency,
+    payments: Number(payments),
+    amount: readUnits(amount),
   }));
 }
 

@@ -36,13 +36,17 @@ export function createRelations(deps: Deps) {
         const { email, fullName } = personalData.person(found);
         return [
           {
-            ...{ id: row.id, isActive: row.isActive },
+            id: row.id,
+            isActive: row.isActive,
             customer: { id: row.customerId, email, ...(fullName !== undefined && { fullName }) },
             plan: {
-              ...{ id: row.paymentPlanId, planName: found.plan_name },
-              ...{ amount: valueOf(found.amount, currency), currency },
+              id: row.paymentPlanId,
+              planName: found.plan_name,
+              amount: valueOf(found.amount, currency),
+              currency,
             },
-            ...{ timesPaid: row.noOfTimesPayed, paid: valueOf(found.paid, currency) },
+            timesPaid: row.noOfTimesPayed,
+            paid: valueOf(found.paid, currency),
             lastPaidAt: found.lastPaidAt === null ? null : isoTime(found.lastPaidAt),
             nextChargeAt: found.charge_at === null ? null : isoTime(found.charge_at),
             createdAt: row.createdAt,
@@ -58,7 +62,9 @@ export function createRelations(deps: Deps) {
       const indexes = personalData.payerIndexes(scope.merchantId, email);
       const sums = await store.sumPayments(reader, scope, indexes);
       return sums.map(({ currency, payments, amount }) => ({
-        ...{ currency, payments, amount: valueOf(amount, currency) },
+        currency,
+        payments,
+        amount: valueOf(amount, currency),
       }));
     },
 

@@ -80,13 +80,20 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       const signedIn = {
         merchantId,
         person: {
-          ...{ id: personId, email, role, sessionId: session.id },
-          ...{ provedAt: now, expiresAt: session.expires_at },
+          id: personId,
+          email,
+          role,
+          sessionId: session.id,
+          provedAt: now,
+          expiresAt: session.expires_at,
         },
       };
       const actor = { ...signedIn.person, ...visitor };
       await auditLog.record(transaction, {
-        ...{ merchantId, actor, action: 'session.started', subjectId: session.id },
+        merchantId,
+        actor,
+        action: 'session.started',
+        subjectId: session.id,
         after: { by: signedInBy },
       });
       return { token, signedIn };

@@ -52,7 +52,8 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
       const isSubscribed = await store.hasActiveSubscription(reader, customerIds);
       const isOpen = !isSubscribed && (await hooks.isUnfinished(reader, paymentIds));
       return {
-        ...{ customers: customerIds.length, payments: paymentIds.length },
+        customers: customerIds.length,
+        payments: paymentIds.length,
         blockedBy: isSubscribed ? 'subscription' : isOpen ? 'refund' : null,
         isErased: email.endsWith(erasedDomain),
       };

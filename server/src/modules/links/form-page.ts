@@ -32,7 +32,9 @@ export function createPriceOf({ tag }: Pick<PageLocale, 'tag'>, currency: Curren
     // Coins have codes of more than three letters, which are not currencies to Intl.
     if (!/^[A-Z]{3}$/.test(code) || decimals > 3) return `${plain.format(amount)} ${code}`;
     return new Intl.NumberFormat(tag, {
-      ...{ style: 'currency', currency: code, numberingSystem: 'latn' },
+      style: 'currency',
+      currency: code,
+      numberingSystem: 'latn',
       ...(amount % 1 === 0 && { minimumFractionDigits: 0 }),
     }).format(amount);
   };

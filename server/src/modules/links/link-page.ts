@@ -236,7 +236,10 @@ function heading(
 ): Html {
   const texts = locale.texts.link;
   const dates = new Intl.DateTimeFormat(locale.tag, {
-    ...{ dateStyle: 'medium', timeStyle: 'short', timeZone: zone, numberingSystem: 'latn' },
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: zone,
+    numberingSystem: 'latn',
   });
   const at = (text: string, time: number | null) =>
     time === null
@@ -275,8 +278,12 @@ function createPressLimit(limits: Limits) {
   const { paymentsPerMinutePerIp, paymentsPerMinutePerKey, storedMegabytesPerDay } = limits;
   const limiter = (limit: number, windowMs: number, keyGenerator: (request: Request) => string) =>
     rateLimit({
-      ...{ limit: Math.floor(limit), windowMs, keyGenerator },
-      ...{ standardHeaders: false, legacyHeaders: false, validate: false },
+      limit: Math.floor(limit),
+      windowMs,
+      keyGenerator,
+      standardHeaders: false,
+      legacyHeaders: false,
+      validate: false,
       handler: (_request, _response, next) => next(new Error('Too many presses')),
     });
   const slugOf = (request: Request) => String(request.params['slug']);

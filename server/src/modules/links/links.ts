@@ -142,16 +142,25 @@ export function createLinks(deps: LinksDeps) {
       const id = newId();
       const row: LinkRow = {
         ...(await withRedirect(transaction, actor, settings)),
-        ...{ id, merchant_id: actor.merchantId, mode: actor.mode },
+        id,
+        merchant_id: actor.merchantId,
+        mode: actor.mode,
         // 80 random bits: nobody finds it by trying.
         slug: newId().slice(-16).toLowerCase(),
         base_currency: currency.code,
         customer_id: await customerOf(transaction, actor, customerEmail, { ...settings, customer_id: null }),
-        ...{ due_told: null, overdue_told: null, presses: 0, created_at: now, updated_at: now },
+        due_told: null,
+        overdue_told: null,
+        presses: 0,
+        created_at: now,
+        updated_at: now,
       };
       await store.insertLink(transaction, row);
       await auditLog.record(transaction, {
-        ...{ merchantId: actor.merchantId, mode: actor.mode, actor: by, action: 'link.created' },
+        merchantId: actor.merchantId,
+        mode: actor.mode,
+        actor: by,
+        action: 'link.created',
         subjectId: id,
         after: audited(row),
       });
@@ -181,7 +190,10 @@ export function createLinks(deps: LinksDeps) {
       };
       await store.updateLink(transaction, row);
       await auditLog.record(transaction, {
-        ...{ merchantId: actor.merchantId, mode: actor.mode, actor: by, action: 'link.updated' },
+        merchantId: actor.merchantId,
+        mode: actor.mode,
+        actor: by,
+        action: 'link.updated',
         subjectId: id,
         before: audited(before),
         after: audited(row),

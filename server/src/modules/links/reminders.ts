@@ -21,7 +21,11 @@ export function createReminders({ database, clock, currencies, hooks, publicUrl 
     if (paid.has(row.id)) return undefined;
     const currency = currencies.known(row.base_currency);
     return {
-      ...{ ...scopeOf(row), id: row.id, customerId: row.customer_id, title: row.title, dueAt: row.due_at },
+      ...scopeOf(row),
+      id: row.id,
+      customerId: row.customer_id,
+      title: row.title,
+      dueAt: row.due_at,
       amount: price(unitsToNumber(row.amount, currency), currency.code),
       url: `${publicUrl}/l/${row.slug}`,
       isOverdue: clock.now(scopeOf(row)) > row.due_at,

@@ -131,7 +131,13 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
         await store.updateLink(transaction, { ...link, presses: number });
         const id = newId();
         await store.insertLinkPayment(transaction, {
-          ...{ payment_id: id, link_id: link.id, number, repeat: 0, quantity, hold: 'none', press: token },
+          payment_id: id,
+          link_id: link.id,
+          number,
+          repeat: 0,
+          quantity,
+          hold: 'none',
+          press: token,
           visitor: await digest(transaction, press.address),
           pressed_at: clock.real(),
         });
@@ -187,8 +193,15 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
         if (!isPrice || pressed_at < clock.real() - retention.linkVisitorMs)
           throw invalidField('txRef', 'This order is too old, or its price has changed: open the link again');
         await store.insertLinkPayment(transaction, {
-          ...{ payment_id: payment.id, link_id, number: pressed, repeat: Number(repeat), quantity, visitor },
-          ...{ hold: 'none', press: null, pressed_at },
+          payment_id: payment.id,
+          link_id,
+          number: pressed,
+          repeat: Number(repeat),
+          quantity,
+          visitor,
+          hold: 'none',
+          press: null,
+          pressed_at,
         });
         return { linkId };
       },

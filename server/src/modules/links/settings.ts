@@ -17,17 +17,23 @@ export type Settings = Omit<
 >;
 
 export const noSettings: Settings = {
-  ...{ title: '', text: '', amount: null, min_amount: null, max_amount: null, presets: [] },
-  ...{
-    max_quantity: 1,
-    stock: null,
-    is_single: false,
-    fields: [],
-    lines: [],
-    due_at: null,
-    expires_at: null,
-  },
-  ...{ success_text: '', redirect_url: '', metadata: {}, is_active: true },
+  title: '',
+  text: '',
+  amount: null,
+  min_amount: null,
+  max_amount: null,
+  presets: [],
+  max_quantity: 1,
+  stock: null,
+  is_single: false,
+  fields: [],
+  lines: [],
+  due_at: null,
+  expires_at: null,
+  success_text: '',
+  redirect_url: '',
+  metadata: {},
+  is_active: true,
 };
 
 const mostOwnFields = 5;

@@ -43,7 +43,11 @@ export const moment = (timeMs: number) =>
 export function compose(letter: Letter): Message {
   const { kind, payment, language } = letter;
   return written({
-    ...{ kind, language, mode: payment.mode, values: valuesOf(letter), offUrl: letter.offUrl },
+    kind,
+    language,
+    mode: payment.mode,
+    values: valuesOf(letter),
+    offUrl: letter.offUrl,
     ...buttonOf(letter),
   });
 }

@@ -13,11 +13,13 @@ export function createMailHandlers(reader: Reader, mail: Mail): Handlers<MailApi
   const languages = [...mailLanguages];
 
   const viewOwn = async (from: Reader, caller: PersonCaller) => ({
-    ...{ isOn, languages },
+    isOn,
+    languages,
     ...(await staff.chosenBy(from, caller, caller.person)),
   });
   const viewPayers = async (from: Reader, scope: Scope) => ({
-    ...{ isOn, languages },
+    isOn,
+    languages,
     ...(await mail.chosen(from, scope)),
   });
 

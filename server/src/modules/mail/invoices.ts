@@ -28,7 +28,10 @@ export function createInvoiceMail(
       const kind = isOverdue ? 'overdue' : 'reminder';
       await store.insertOnce(transaction, {
         ...rowOf({ merchantId, mode }),
-        ...{ kind, customer_id: customerId, about: id, once: newsOf(kind, id, dueAt) },
+        kind,
+        customer_id: customerId,
+        about: id,
+        once: newsOf(kind, id, dueAt),
       });
     },
 
@@ -51,8 +54,11 @@ export function createInvoiceMail(
       const { email: to } = await customers.payer(database.reader, customerId);
       const { time_zone: zone } = await merchants.settings(database.reader, merchantId);
       const values = {
-        ...{ shop: shortened(shop), title: shortened(invoice.title), amount: invoice.amount },
-        ...{ date: dayOf(zone ?? 'UTC', invoice.dueAt), origin: new URL(publicUrl).host },
+        shop: shortened(shop),
+        title: shortened(invoice.title),
+        amount: invoice.amount,
+        date: dayOf(zone ?? 'UTC', invoice.dueAt),
+        origin: new URL(publicUrl).host,
       };
       const facts = { language, mode, offUrl, values, url: invoice.url };
       return { ...composeForInvoice({ ...facts, kind: kind === 'overdue' ? kind : 'reminder' }), to };

@@ -112,12 +112,28 @@ export function createMail(core: MailDeps) {
   function rowOf({ merchantId, mode }: Scope): MailRow {
     const now = clock.real();
     return {
-      ...{ id: newId(), merchant_id: merchantId, mode, kind: 'receipt', payment_id: null },
+      id: newId(),
+      merchant_id: merchantId,
+      mode,
+      kind: 'receipt',
+      payment_id: null,
       customer_id: null,
-      ...{ person_id: null, once: null, about: null },
-      ...{ amount: null, tx_hash: null, link: '', link_until: null, token: newToken() },
-      ...{ status: 'pending', tries: 0, due_at: now, claim: null, claimed_until: null },
-      ...{ problem: null, created_at: now, sent_at: null },
+      person_id: null,
+      once: null,
+      about: null,
+      amount: null,
+      tx_hash: null,
+      link: '',
+      link_until: null,
+      token: newToken(),
+      status: 'pending',
+      tries: 0,
+      due_at: now,
+      claim: null,
+      claimed_until: null,
+      problem: null,
+      created_at: now,
+      sent_at: null,
     };
   }
 
@@ -179,7 +195,12 @@ export function createMail(core: MailDeps) {
     const choices = await store.choicesOf(database.reader, scope);
     const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);
     const letter: Letter = {
-      ...{ id: row.id, kind, payment, shop, offUrl, publicUrl },
+      id: row.id,
+      kind,
+      payment,
+      shop,
+      offUrl,
+      publicUrl,
       amount: row.amount ?? undefined,
       txHash: row.tx_hash ?? undefined,
       link: row.link === '' ? undefined : row.link,
@@ -188,7 +209,10 @@ export function createMail(core: MailDeps) {
     };
     const failure = await transport.send({
       ...compose(letter),
-      ...{ id: row.id, to: email, offUrl, fromName: sender(shop) },
+      id: row.id,
+      to: email,
+      offUrl,
+      fromName: sender(shop),
       replyTo: choices?.reply_to ?? undefined,
     });
     return failure ?? 'sent';
@@ -228,8 +252,11 @@ export function createMail(core: MailDeps) {
     },
     onRefundLink: (transaction: Transaction, link: RefundLink) =>
       add(transaction, link, {
-        ...{ kind: 'refundLink', payment_id: link.paymentId, amount: money(link.amount, link.currency) },
-        ...{ link: link.url, link_until: link.expiresAt },
+        kind: 'refundLink',
+        payment_id: link.paymentId,
+        amount: money(link.amount, link.currency),
+        link: link.url,
+        link_until: link.expiresAt,
       }),
 
     /** Sends what is due, until nothing is or the mail server takes nothing. */
@@ -337,11 +364,18 @@ export function createMail(core: MailDeps) {
       if (chosen.replyTo !== undefined && !addressPattern.test(chosen.replyTo))
         throw invalidField('replyTo', 'This is not an e-mail address');
       await store.putChoices(transaction, {
-        ...{ merchant_id: scope.merchantId, mode: scope.mode, kinds: [...new Set(chosen.kinds)] },
-        ...{ language: chosen.language, reply_to: chosen.replyTo ?? null, updated_at: clock.real() },
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        kinds: [...new Set(chosen.kinds)],
+        language: chosen.language,
+        reply_to: chosen.replyTo ?? null,
+        updated_at: clock.real(),
       });
       await auditLog.record(transaction, {
-        ...{ ...scope, actor, action: 'mail.chosen', subjectId: scope.merchantId },
+        ...scope,
+        actor,
+        action: 'mail.chosen',
+        subjectId: scope.merchantId,
         after: { kinds: chosen.kinds.join(', '), language: chosen.language },
       });
     },

@@ -44,7 +44,10 @@ export function offPage(
       : hosted.notFoundHelp;
     const title = receiver?.shop ?? hosted.notFound;
     sendPage(response, {
-      ...{ ...page, locale, status: receiver ? 200 : 404, title },
+      ...page,
+      locale,
+      status: receiver ? 200 : 404,
+      title,
       content: notice(title, text),
     });
   });

@@ -73,7 +73,10 @@ export function createStaffMail(core: StaffMailDeps, store: MailStore, rowOf: (s
     for (const { id } of team.filter((one) => ids.includes(one.id) && maySee(one.role, kind))) {
       if ((await store.countSince(transaction, id, kind, now - dayMs)) >= mostADay) continue;
       await store.insertOnce(transaction, {
-        ...{ ...rowOf({ merchantId, mode }), ...more, kind, person_id: id },
+        ...rowOf({ merchantId, mode }),
+        ...more,
+        kind,
+        person_id: id,
         once: [kind, id, mode, once].join(' '),
       });
     }
@@ -114,7 +117,10 @@ export function createStaffMail(core: StaffMailDeps, store: MailStore, rowOf: (s
       } else if (data['status'] === 'awaiting_approval') {
         const { paymentId, amount, currency } = data;
         await add(transaction, {
-          ...{ ...scope, kind: 'refundToApprove', once: subjectId, payment_id: String(paymentId) },
+          ...scope,
+          kind: 'refundToApprove',
+          once: subjectId,
+          payment_id: String(paymentId),
           amount: money(Number(amount), String(currency)),
         });
       }
@@ -200,16 +206,24 @@ export function createStaffMail(core: StaffMailDeps, store: MailStore, rowOf: (s
       const digest = kind === 'digest' ? await digestOf(scopeOf(row), about ?? '') : undefined;
       const record = kind === 'needsPerson' ? `/${row.payment_id}` : '';
       const values = {
-        ...{ shop: shortened(shop), order: shortened(payment?.txRef ?? row.payment_id ?? '') },
-        ...{ amount: row.amount ?? '', network: about ?? '', time: moment(row.created_at) },
-        ...{ why: reason ? texts[reason] : '', origin: new URL(publicUrl).host },
+        shop: shortened(shop),
+        order: shortened(payment?.txRef ?? row.payment_id ?? ''),
+        amount: row.amount ?? '',
+        network: about ?? '',
+        time: moment(row.created_at),
+        why: reason ? texts[reason] : '',
+        origin: new URL(publicUrl).host,
         received: money(payment?.amountSeen ?? 0, payment?.currency ?? ''),
         date: digest?.date ?? '',
         totals: digest?.totals || texts.nothing,
         waiting: digest?.waiting ?? '',
       };
       const message = composeForStaff({
-        ...{ kind, values, mode, offUrl, language: chosen.language },
+        kind,
+        values,
+        mode,
+        offUrl,
+        language: chosen.language,
         url: `${url}/${mode}/${pageOf[kind]}${record}`,
       });
       return { ...message, to: person.email, shop };
@@ -238,11 +252,18 @@ export function createStaffMail(core: StaffMailDeps, store: MailStore, rowOf: (s
       const hidden = kinds.find((kind) => !maySee(person.role, kind));
       if (hidden) throw invalidField('kinds', `${hidden}: the role ${person.role} may not see it`);
       await store.putStaffChoices(transaction, {
-        ...{ person_id: person.id, merchant_id: scope.merchantId, mode: scope.mode },
-        ...{ kinds: [...new Set(kinds)], language, updated_at: clock.real() },
+        person_id: person.id,
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        kinds: [...new Set(kinds)],
+        language,
+        updated_at: clock.real(),
       });
       await auditLog.record(transaction, {
-        ...{ ...scope, actor, action: 'mail.staff_chosen', subjectId: person.id },
+        ...scope,
+        actor,
+        action: 'mail.staff_chosen',
+        subjectId: person.id,
         after: { kinds: kinds.join(', '), language },
       });
     },

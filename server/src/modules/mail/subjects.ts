@@ -16,7 +16,9 @@ export function subjectOf({ type, subjectId, data }: NewEvent): Subject | undefi
   if (kind === 'refundPaid') {
     const { paymentId, amount, currency, txHash } = data;
     return {
-      ...{ kind, payment_id: String(paymentId), amount: money(Number(amount), String(currency)) },
+      kind,
+      payment_id: String(paymentId),
+      amount: money(Number(amount), String(currency)),
       tx_hash: typeof txHash === 'string' ? txHash : null,
     };
   }

@@ -91,7 +91,11 @@ function configure(
     return filled;
   });
   const network: Network = {
-    ...{ mode, code, name: settings.name ?? preset.name, family, addressNet },
+    mode,
+    code,
+    name: settings.name ?? preset.name,
+    family,
+    addressNet,
     ...configureDepths(preset, settings, report),
     ...configureCrossCheck(preset, settings, countProviders(nodes), report),
     inclusionHours: settings.inclusionHours ?? preset.inclusionHours,

@@ -81,8 +81,10 @@ const paidAddresses = (reader: Reader, { scope: { merchantId, mode }, network, c
       .where('receipts.address', '>', after?.address ?? '')
       .where(
         filtersBy(reader, {
-          ...{ 'receipts.mode': mode, 'receipts.network': network },
-          ...{ 'receipts.merchant_id': merchantId, 'receipts.currency': currency },
+          'receipts.mode': mode,
+          'receipts.network': network,
+          'receipts.merchant_id': merchantId,
+          'receipts.currency': currency,
         }),
       )
       .orderBy('receipts.address')

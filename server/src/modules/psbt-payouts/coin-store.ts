@@ -97,8 +97,10 @@ async function inBooks(
   return marks
     .filter((mark) => (mark.branch === 0 ? received.has(nameOfRow(mark)) : settled.has(mark.tx_hash)))
     .map(({ amount: satoshis, ...mark }) => ({
-      ...{ ...outpointOf(mark), amount: BigInt(satoshis) },
-      ...{ branch: mark.branch, index: mark.derivation_index },
+      ...outpointOf(mark),
+      amount: BigInt(satoshis),
+      branch: mark.branch,
+      index: mark.derivation_index,
     }));
 }
 

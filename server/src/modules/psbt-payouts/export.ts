@@ -163,7 +163,8 @@ async function insert(
     from_height: height,
     settled_version: null,
     confirmed_at: null,
-    ...{ problem: null, warning: null },
+    problem: null,
+    warning: null,
     created_at: deps.clock.real(),
     updated_at: deps.clock.real(),
   };
@@ -172,7 +173,10 @@ async function insert(
   const version = newVersion(deps, stored, choice, wallet, previous);
   await store.insertVersion(transaction, version);
   await deps.auditLog.record(transaction, {
-    ...{ ...scope, actor, action: 'psbt.exported', subjectId: psbt.id },
+    ...scope,
+    actor,
+    action: 'psbt.exported',
+    subjectId: psbt.id,
     after: {
       network: psbt.network,
       transfers: payable.map((row) => row.id),

@@ -132,9 +132,16 @@ export async function insertPsbt(
   await transaction.insertInto('psbts').values(psbt).execute();
   const inputs = coins.map((coin, position) =>
     inputRows.encode({
-      ...{ psbt_id, position, mode, network },
-      ...{ tx_hash: coin.txHash, output_index: coin.outputIndex, amount: coin.amount },
-      ...{ branch: coin.branch, derivation_index: coin.index, is_held: true },
+      psbt_id,
+      position,
+      mode,
+      network,
+      tx_hash: coin.txHash,
+      output_index: coin.outputIndex,
+      amount: coin.amount,
+      branch: coin.branch,
+      derivation_index: coin.index,
+      is_held: true,
     }),
   );
   for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();

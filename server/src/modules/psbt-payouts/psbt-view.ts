@@ -9,8 +9,14 @@ import type { PsbtTable } from './tables.js';
 export function viewPsbtRow(row: PsbtTable) {
   const { id, merchant_id: merchantId, mode, network, currency, state } = row;
   return {
-    ...{ id, merchantId, mode, network, currency, state },
-    ...{ createdAt: isoTime(row.created_at), updatedAt: isoTime(row.updated_at) },
+    id,
+    merchantId,
+    mode,
+    network,
+    currency,
+    state,
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
     problem: attentionOf(row),
   };
 }
@@ -25,16 +31,24 @@ export function viewPsbt(psbt: StoredPsbt, currencies: Pick<Currencies, 'known'>
     ...viewPsbtRow(psbt),
     changePath: change === null ? null : `1/${change}`,
     transfers: psbt.transfers.map((row, position) => ({
-      ...{ id: row.id, status: row.status, amount: amount(paid[position] ?? 0n) },
-      ...{ bearsFee: row.bears_fee, address: row.address },
+      id: row.id,
+      status: row.status,
+      amount: amount(paid[position] ?? 0n),
+      bearsFee: row.bears_fee,
+      address: row.address,
     })),
     inputs: psbt.inputs.map((input) => ({
-      ...{ txHash: input.tx_hash, outputIndex: input.output_index, amount: amount(input.amount) },
+      txHash: input.tx_hash,
+      outputIndex: input.output_index,
+      amount: amount(input.amount),
       path: `${input.branch}/${input.derivation_index}`,
     })),
     versions: versions.map((version) => ({
-      ...{ number: version.number, fee: amount(version.fee), virtualSize: version.virtual_size },
-      ...{ change: amount(version.change_amount), txHash: version.tx_hash },
+      number: version.number,
+      fee: amount(version.fee),
+      virtualSize: version.virtual_size,
+      change: amount(version.change_amount),
+      txHash: version.tx_hash,
       importedAt: version.imported_at === null ? null : isoTime(version.imported_at),
       isSettled: version.number === psbt.settled_version,
     })),

@@ -173,12 +173,20 @@ export function unconfirm(deps: PsbtDeps, id: string) {
 }
 
 const keyOf = ({ mode, network, merchant_id, source_id }: PsbtTable) => ({
-  ...{ mode, network, merchant_id, source_id },
+  mode,
+  network,
+  merchant_id,
+  source_id,
 });
 
 const inputCoins = (psbt: StoredPsbt): UnspentCoin[] =>
   psbt.inputs.map(({ tx_hash, output_index, amount, branch, derivation_index }) => ({
-    ...{ ...keyOf(psbt), tx_hash, output_index, amount: Number(amount), branch, derivation_index },
+    ...keyOf(psbt),
+    tx_hash,
+    output_index,
+    amount: Number(amount),
+    branch,
+    derivation_index,
   }));
 
 /** The coin that a version leaves to the wallet, if it leaves one. */
@@ -258,7 +266,8 @@ export function conflict(
     await store.updatePsbt(transaction, id, {
       state: 'conflicted',
       confirmed_at: null,
-      ...{ problem, warning: null },
+      problem,
+      warning: null,
       updated_at: deps.clock.real(),
     });
   });

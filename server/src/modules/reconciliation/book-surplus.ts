@@ -82,8 +82,13 @@ async function addReceipt(
   await lockCursor(transaction, ref);
   if ((await restOf(transaction, ref, row)) < amount) return false;
   const transfer = {
-    ...{ txHash: hash, outputIndex: await freeIndex(transaction, ref, hash, address, amount) },
-    ...{ currency, senders: [], address, ...amountsOf(asset, amount), foundAbove: above },
+    txHash: hash,
+    outputIndex: await freeIndex(transaction, ref, hash, address, amount),
+    currency,
+    senders: [],
+    address,
+    ...amountsOf(asset, amount),
+    foundAbove: above,
   };
   await applyOldBlocks(transaction, ref, sink, [
     { height: upTo, hash, parentHash, time, transfers: [transfer] },

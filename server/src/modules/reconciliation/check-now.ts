@@ -52,7 +52,10 @@ export async function checkNow(
     for (const { address: place, currency, units } of credited) {
       await auditLog.record(transaction, {
         merchantId: (await merchantOf(transaction, mode, place)) ?? '',
-        ...{ mode, actor: given.actor, action: 'balance.reconciled', subjectId: place },
+        mode,
+        actor: given.actor,
+        action: 'balance.reconciled',
+        subjectId: place,
         after: { network: code, currency, amount: amountText(units, currency) },
       });
     }

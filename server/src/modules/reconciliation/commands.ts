@@ -65,7 +65,10 @@ function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 |
 const reportJson = ({ findings, ...report }: Report) => ({
   ...report,
   differences: findings.map(({ address, currency, units, outcome }) => ({
-    ...{ address, currency, amount: amountText(units, currency), outcome },
+    address,
+    currency,
+    amount: amountText(units, currency),
+    outcome,
   })),
 });
 

@@ -14,7 +14,8 @@ export function reconciliationFigures(status: () => Promise<Status>, now: () => 
     valueOf: (round: Status['rounds'][number]) => number,
   ): Figure =>
     byNetwork({
-      ...{ name, help },
+      name,
+      help,
       read: async () => (await read()).rounds.map((round) => [round, valueOf(round)]),
     });
   return [

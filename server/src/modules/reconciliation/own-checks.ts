@@ -40,7 +40,11 @@ export function createOwnChecks(deps: Deps) {
   const view =
     (network: string, owned: ReadonlyMap<string, OwnedAddress>) =>
     ({ address, currency, units, outcome }: CountedFinding): Finding => ({
-      ...{ network, address, currency, amount: decimal(units, currency), outcome },
+      network,
+      address,
+      currency,
+      amount: decimal(units, currency),
+      outcome,
       paymentId: owned.get(address)?.paymentId ?? null,
       walletId: owned.get(address)?.walletId ?? null,
     });
@@ -60,7 +64,9 @@ export function createOwnChecks(deps: Deps) {
           const round = rounds.find((one) => one.mode === scope.mode && one.network === code);
           const { finished_at: at = null, position = 0, last_position: last = 0 } = round ?? {};
           return {
-            ...{ network: code, name, comparedAt: at === null ? null : isoTime(at) },
+            network: code,
+            name,
+            comparedAt: at === null ? null : isoTime(at),
             progress: progressOf(position, last),
           };
         }),
@@ -90,7 +96,10 @@ export function createOwnChecks(deps: Deps) {
       );
       const { height, checked, next, last } = part;
       return {
-        ...{ height, checked, next, progress: next === null ? 1 : progressOf(next, last) },
+        height,
+        checked,
+        next,
+        progress: next === null ? 1 : progressOf(next, last),
         findings: countedIn(network, part.findings).map(view(code, owned)),
       };
     },

@@ -50,7 +50,11 @@ export async function compare(
     const difference = booked.difference(place, balance, row?.spent);
     if (sizeOf(asset, difference, undefined) === 'nothing' && (!row || row.state === 'spent')) return [];
     return {
-      ...{ place, asset, balance, difference, reading },
+      place,
+      asset,
+      balance,
+      difference,
+      reading,
       /** The row that was known before. */
       row,
       /** The height of the books: a node may be ahead of them. */
@@ -92,10 +96,17 @@ async function noteFirst(
   }
   const { height, hash, node } = reading;
   await store.writeDifference(database, {
-    ...{ ...refOf(network), ...place, state: 'seen' },
-    ...{ difference, balance, height, hash, node },
+    ...refOf(network),
+    ...place,
+    state: 'seen',
+    difference,
+    balance,
+    height,
+    hash,
+    node,
     above: Math.min(above, former?.above ?? above, height - 1),
-    ...{ spent: former?.spent ?? 0n, sent: former?.sent ?? 0 },
+    spent: former?.spent ?? 0n,
+    sent: former?.sent ?? 0,
     found_at: former?.found_at ?? now(),
   });
   return 'seen';

@@ -57,8 +57,15 @@ export function createReconciliation(deps: ReconcileDeps) {
     if (state) return state;
     const last_position = await lastSequence(database);
     await store.begin(database, {
-      ...{ ...ref, height: height - 1, unread: 0, position: 0, last_position },
-      ...{ round_height: height, former_height: 0, started_at: now(), finished_at: null },
+      ...ref,
+      height: height - 1,
+      unread: 0,
+      position: 0,
+      last_position,
+      round_height: height,
+      former_height: 0,
+      started_at: now(),
+      finished_at: null,
     });
     return store.readReconciliation(database.reader, ref);
   }

@@ -229,8 +229,18 @@ export async function forgetSpending(
     await transaction
       .insertInto('balance_differences')
       .values({
-        ...{ mode, network, address, currency, ...unknown, difference: '0', balance: '0' },
-        ...{ height: above, hash: '', node: '', above: foundAbove ?? above, found_at: now },
+        mode,
+        network,
+        address,
+        currency,
+        ...unknown,
+        difference: '0',
+        balance: '0',
+        height: above,
+        hash: '',
+        node: '',
+        above: foundAbove ?? above,
+        found_at: now,
       })
       .onConflict((conflict) =>
         conflict

@@ -51,7 +51,9 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
         const approved = await approve(transaction, locked);
         await auditLog.record(transaction, {
           ...scopeOf(approved.row),
-          ...{ actor: 'server, by --auto-refund', action: 'refund.approved', subjectId: approved.row.id },
+          actor: 'server, by --auto-refund',
+          action: 'refund.approved',
+          subjectId: approved.row.id,
           after: { ...auditFields(approved.row), madeBy: approved.row.created_by },
         });
         return approved;

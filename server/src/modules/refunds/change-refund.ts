@@ -128,7 +128,9 @@ export function createRefundChanges(deps: RefundsDeps) {
     const amount = formatUnits(row.amount, currency);
     const kept = row.refund_fee ? 0n : row.service_fee;
     const values = {
-      ...{ amount, currency: row.currency, network: row.network },
+      amount,
+      currency: row.currency,
+      network: row.network,
       ...(kept > 0n && { feeKept: formatUnits(kept, currency) }),
     };
     const why = row.cancel_reason === null ? '' : ', because the payment was completed';

@@ -101,7 +101,9 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
       if (row.status === 'awaiting_address') await ensureDue(transaction, payments, locked);
       const secret = newToken();
       const set = await changes.apply(transaction, locked, 'address', {
-        ...{ address, same_wallet: sameWallet, browser_digest: tokenDigest(secret) },
+        address,
+        same_wallet: sameWallet,
+        browser_digest: tokenDigest(secret),
         ...(row.status === 'awaiting_address' && { of_success: isSuccess(locked.payment) }),
       });
       browser.keep(row.id, secret, row.expires_at - clock.now(scopeOf(row)));

@@ -24,7 +24,9 @@ export function refundableOf(
   const kept = coins.amount - takenBefore(rows);
   const isOver = coins.counts && isSuccess(payment) && price > 0n && kept > price;
   return {
-    ...{ credited: coins.amount, fee: coins.fee, excess: isOver ? kept - price : 0n },
+    credited: coins.amount,
+    fee: coins.fee,
+    excess: isOver ? kept - price : 0n,
     ...liveSums(rows),
   };
 }

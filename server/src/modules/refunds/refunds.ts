@@ -109,7 +109,10 @@ export function createRefunds(deps: RefundsDeps) {
   async function audit(transaction: Transaction, row: RefundRow, action: AuditAction, actor: AuditActor) {
     await auditLog.record(transaction, {
       ...scopeOf(row),
-      ...{ actor, action, subjectId: row.id, after: auditFields(row) },
+      actor,
+      action,
+      subjectId: row.id,
+      after: auditFields(row),
     });
   }
 
@@ -154,22 +157,40 @@ export function createRefunds(deps: RefundsDeps) {
       const now = clock.now(scope);
       const token = newToken();
       const row: RefundRow = {
-        ...{ id: newId(), merchant_id: scope.merchantId, mode: scope.mode, payment_id: payment.id },
-        ...{ status: address === null ? 'awaiting_address' : 'awaiting_approval', kind: request.kind },
+        id: newId(),
+        merchant_id: scope.merchantId,
+        mode: scope.mode,
+        payment_id: payment.id,
+        status: address === null ? 'awaiting_address' : 'awaiting_approval',
+        kind: request.kind,
         reason: request.reason ?? '',
-        ...{ currency: currency.code, network: network.code },
-        ...{ amount, fee, network_fee: request.networkFee },
-        ...{ used: share.used, service_fee: share.fee, fee_returns: 0 },
+        currency: currency.code,
+        network: network.code,
+        amount,
+        fee,
+        network_fee: request.networkFee,
+        used: share.used,
+        service_fee: share.fee,
+        fee_returns: 0,
         refund_fee: withFee,
         of_success: isSuccess(payment),
-        ...{ valued_by: request.by, base_currency: payment.base_currency },
+        valued_by: request.by,
+        base_currency: payment.base_currency,
         base_amount: nearest(amount, rate),
-        ...{ rate: writeFraction(rate), rate_at: now },
-        ...{ address, same_wallet: null, token_digest: tokenDigest(token), browser_digest: null },
+        rate: writeFraction(rate),
+        rate_at: now,
+        address,
+        same_wallet: null,
+        token_digest: tokenDigest(token),
+        browser_digest: null,
         created_by: maker,
-        ...{ transfer_id: null, tx_hash: null, cancel_reason: null },
+        transfer_id: null,
+        tx_hash: null,
+        cancel_reason: null,
         metadata: request.metadata ? refundMetadata.write(request.metadata) : null,
-        ...{ expires_at: now + retention.refundLinkMs, created_at: now, updated_at: now },
+        expires_at: now + retention.refundLinkMs,
+        created_at: now,
+        updated_at: now,
       };
       const started = await changes.start(transaction, { row, payment });
       await audit(transaction, started.row, 'refund.created', actor);
@@ -199,7 +220,11 @@ export function createRefunds(deps: RefundsDeps) {
           const { currency, amount, fee, share, withFee } = priced;
           const numberOf = (units: bigint) => exactNumber(units, currency.decimals);
           quotes.push({
-            ...{ kind, currency: code, network, amount: numberOf(amount), fee: numberOf(fee) },
+            kind,
+            currency: code,
+            network,
+            amount: numberOf(amount),
+            fee: numberOf(fee),
             feeKept: withFee ? 0 : numberOf(share.fee),
           });
         }
@@ -263,8 +288,10 @@ export function createRefunds(deps: RefundsDeps) {
       const token = newToken();
       const linked = {
         ...row,
-        ...{ token_digest: tokenDigest(token), browser_digest: null },
-        ...{ expires_at: now + retention.refundLinkMs, updated_at: now },
+        token_digest: tokenDigest(token),
+        browser_digest: null,
+        expires_at: now + retention.refundLinkMs,
+        updated_at: now,
       };
       await store.updateRefund(transaction, linked);
       await audit(transaction, row, 'refund.linked', actor);
@@ -283,7 +310,9 @@ export function createRefunds(deps: RefundsDeps) {
       const { id: payment_id, currency, network } = payment;
       if (!isSuccess(payment) || currency === null || network === null) return;
       for (const { id, status, of_success } of await listOfPayment(transaction, {
-        ...{ payment_id, currency, network },
+        payment_id,
+        currency,
+        network,
       })) {
         if (status !== 'awaiting_address' || of_success) continue;
         const locked = await changes.lock(transaction, id);

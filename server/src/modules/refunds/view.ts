@@ -18,10 +18,17 @@ export function viewRefund(row: RefundRow, txRef: string, currencies: Currencies
   const currency = currencies.known(row.currency);
   const base = currencies.known(row.base_currency);
   return {
-    ...{ id: row.id, mode: row.mode, paymentId: row.payment_id, txRef, status: row.status },
-    ...{ kind: row.kind, reason: row.reason },
+    id: row.id,
+    mode: row.mode,
+    paymentId: row.payment_id,
+    txRef,
+    status: row.status,
+    kind: row.kind,
+    reason: row.reason,
     amount: unitsToNumber(row.amount, currency),
-    ...{ currency: row.currency, network: row.network, networkFee: row.network_fee },
+    currency: row.currency,
+    network: row.network,
+    networkFee: row.network_fee,
     fee: unitsToNumber(row.fee, currency),
     refundFee: row.refund_fee,
     feeKept: feeKept(row, currency),
@@ -93,12 +100,20 @@ export function viewClaim(
   const done = stepsDone[row.status];
   const canSetAddress = mayGive && (row.status === 'awaiting_address' || row.status === 'awaiting_approval');
   return {
-    ...{ mode: row.mode, status: row.status, kind: row.kind, reason: row.reason },
+    mode: row.mode,
+    status: row.status,
+    kind: row.kind,
+    reason: row.reason,
     amount: unitsToNumber(row.amount, currency),
-    ...{ networkFee: row.network_fee, fee: unitsToNumber(row.fee, currency) },
-    ...{ feeKept: feeKept(row, currency), cancelReason: row.cancel_reason },
-    ...{ currency: currency.code, currencyName: currency.name, network: network.code },
-    ...{ networkName: network.name, txRef },
+    networkFee: row.network_fee,
+    fee: unitsToNumber(row.fee, currency),
+    feeKept: feeKept(row, currency),
+    cancelReason: row.cancel_reason,
+    currency: currency.code,
+    currencyName: currency.name,
+    network: network.code,
+    networkName: network.name,
+    txRef,
     shop: { name: merchant.business_name, logo: merchant.logo, supportUrl: merchant.support_url },
     steps: (['address', 'approval', 'sending', 'sent'] as const).map((name, index) => ({
       name,

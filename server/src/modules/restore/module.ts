@@ -29,8 +29,14 @@ export const restore = defineModule({
     const guard = createRestoreGuard(marker);
     const rules = createRestore({ ...core, marker, ...hooks });
     const evidence = createChainEvidence({
-      ...{ database, depositKeys, connected, startedAt: clock.real(), ...hooks, marker },
-      ...{ suspect: rules.suspect, warn: rules.warn },
+      database,
+      depositKeys,
+      connected,
+      startedAt: clock.real(),
+      ...hooks,
+      marker,
+      suspect: rules.suspect,
+      warn: rules.warn,
       isDust: (network, { currency, amount }) => {
         const minimum = currencies.network('live', network)?.assets[currency]?.minAmount ?? '0';
         return amount < toUnits(minimum, currencies.known(currency).decimals);

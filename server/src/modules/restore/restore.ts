@@ -201,7 +201,11 @@ export function createRestore(deps: RestoreDeps) {
     for (const merchantId of new Set(skips.map(({ key }) => key.merchantId))) {
       const own = skips.filter(({ key }) => key.merchantId === merchantId);
       await auditLog.record(transaction, {
-        ...{ merchantId, mode: 'live', actor, action: 'restore.confirmed', subjectId: String(epoch + 1) },
+        merchantId,
+        mode: 'live',
+        actor,
+        action: 'restore.confirmed',
+        subjectId: String(epoch + 1),
         before: { next: Object.fromEntries(own.map(({ key, from }) => [key.id, from])) },
         after: {
           next: Object.fromEntries(own.map(({ key, to }) => [key.id, to])),

@@ -37,7 +37,10 @@ export const init = command({
       );
       const link = await hooks.ownerLink(transaction, merchant.id, actor);
       return {
-        ...{ merchant, publicKey: publicKey.key, secretKey: secretKey.key, webhookSecret: secret ?? null },
+        merchant,
+        publicKey: publicKey.key,
+        secretKey: secretKey.key,
+        webhookSecret: secret ?? null,
         consoleUrl: link ?? null,
       };
     });

@@ -30,12 +30,17 @@ export function chainChecks(
   );
   return [
     {
-      ...{ invariant: `Nothing is missing that the books say is held ${at}`, kind: 'shortage' },
-      ...{ checked, violations: [...missing, ...spent] },
+      invariant: `Nothing is missing that the books say is held ${at}`,
+      kind: 'shortage',
+      checked,
+      violations: [...missing, ...spent],
     },
     {
-      ...{ invariant: `No forwarder holds more than the books say, but for dust, ${at}`, kind: 'surplus' },
-      ...{ checked, violations: more, notes: dust },
+      invariant: `No forwarder holds more than the books say, but for dust, ${at}`,
+      kind: 'surplus',
+      checked,
+      violations: more,
+      notes: dust,
     },
   ];
 }

@@ -48,7 +48,8 @@ export function evmNetworks(connected: readonly ConnectedNetwork[]): EvmConnecte
 }
 
 export const placeOf = ({ network: { mode, code } }: Pick<ConnectedNetwork, 'network'>): NetworkRef => ({
-  ...{ mode, network: code },
+  mode,
+  network: code,
 });
 
 /** Undefined if it is not configured any more, or not of the EVM's kind. */

@@ -32,13 +32,21 @@ export function createPayoutExportHandlers(
           exportedBy: rows[0]?.exported_by ?? '',
           chain: payoutExports.chainOf(caller.mode, rows[0]?.network ?? ''),
           transfers: rows.map(({ id: transfer, amount, currency, address, ...row }) => ({
-            ...{ id: transfer, currency, address, walletAnswer: row.wallet_answer },
+            id: transfer,
+            currency,
+            address,
+            walletAnswer: row.wallet_answer,
             handedAt: row.handed_at === null ? null : isoTime(row.handed_at),
             amount: fromUnits(amount, currencies.known(currency).decimals),
           })),
         }));
         const unexplained = left.map(({ tx_hash: txHash, treasury, address, currency, ...row }) => ({
-          ...{ network: row.network, txHash, treasury, address, currency, paidAt: isoTime(row.paid_at) },
+          network: row.network,
+          txHash,
+          treasury,
+          address,
+          currency,
+          paidAt: isoTime(row.paid_at),
           amount: fromUnits(row.amount, currencies.known(currency).decimals),
         }));
         return { data: { waiting, exports, unexplained } };
@@ -89,7 +97,10 @@ export function createPayoutExportHandlers(
 
 function viewFile({ network, chainId }: EvmConnected, { id, transfers, leftOut, held, safe }: PayoutExport) {
   return {
-    ...{ export: id ?? null, network: network.code, chainId, safe },
+    export: id ?? null,
+    network: network.code,
+    chainId,
+    safe,
     transfers: [...transfers],
     leftOut: leftOut.map((one) => ({ id: one.id, paidBy: [...one.paidBy] })),
     held: [...held],

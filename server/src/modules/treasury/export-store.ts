@@ -133,7 +133,11 @@ export async function insertExports(
 ): Promise<void> {
   const unanswered = { handed_nonce: null, wallet_answer: null };
   const rows = exported.map(({ id, merchant_id: merchantId }) => ({
-    ...{ ...made, transfer_id: id, released_at: null, released_nonce: null, ...unanswered },
+    ...made,
+    transfer_id: id,
+    released_at: null,
+    released_nonce: null,
+    ...unanswered,
     account: payers.get(merchantId)?.account ?? null,
     first_nonce: payers.get(merchantId)?.nonce ?? null,
   }));

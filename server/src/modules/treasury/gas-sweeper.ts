@@ -65,7 +65,10 @@ function openNetwork(
   if (!sweeps || !coin) return undefined;
   let logged: string | undefined;
   return {
-    ...{ connected, evm, chainId, coin: coin.currency },
+    connected,
+    evm,
+    chainId,
+    coin: coin.currency,
     account: { mode, network: code, sender },
     limits: {
       /** In cents. */
@@ -235,8 +238,14 @@ async function sign(
   const to = forwarderFactory.address;
   const signed = network.sign({ chainId, nonce, gasLimit, to, data, maxFee, maxPriorityFee });
   const row = await recordTransaction(deps, {
-    ...{ ...account, nonce, attempt: stuck ? stuck.attempt + 1 : 0 },
-    ...{ tx_hash: signed.txHash, raw: signed.raw, call_data: data, addresses, currency: coin },
+    ...account,
+    nonce,
+    attempt: stuck ? stuck.attempt + 1 : 0,
+    tx_hash: signed.txHash,
+    raw: signed.raw,
+    call_data: data,
+    addresses,
+    currency: coin,
     gas_limit: gasLimit,
     max_fee: maxFee,
     priority_fee: maxPriorityFee,

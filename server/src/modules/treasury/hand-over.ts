@@ -105,7 +105,11 @@ export function createHandOver(deps: TreasuryContext) {
           );
         }
         await auditLog.record(transaction, {
-          ...{ merchantId, mode, actor, action: 'transfer.handed', subjectId: exportId },
+          merchantId,
+          mode,
+          actor,
+          action: 'transfer.handed',
+          subjectId: exportId,
           after: { from, transfers },
         });
       });
@@ -149,8 +153,11 @@ export function createHandOver(deps: TreasuryContext) {
         }
         const befores = [...new Set(changed.flatMap((row) => row.wallet_answer ?? []))];
         await auditLog.record(transaction, {
-          ...{ merchantId: scope.merchantId, mode: scope.mode, actor },
-          ...{ action: 'transfer.wallet_answered', subjectId: exportId },
+          merchantId: scope.merchantId,
+          mode: scope.mode,
+          actor,
+          action: 'transfer.wallet_answered',
+          subjectId: exportId,
           ...(befores.length > 0 && { before: { answer: befores.join(', ') } }),
           after: { answer: kept, transfers: changed.map((row) => row.id) },
         });

@@ -25,11 +25,13 @@ const keystore = z.object({
   version: z.literal(3),
   crypto: z.discriminatedUnion('kdf', [
     z.object({
-      ...{ ...cipher, kdf: z.literal('scrypt') },
+      ...cipher,
+      kdf: z.literal('scrypt'),
       kdfparams: z.object({ ...hash, n: count, r: count, p: count }),
     }),
     z.object({
-      ...{ ...cipher, kdf: z.literal('pbkdf2') },
+      ...cipher,
+      kdf: z.literal('pbkdf2'),
       kdfparams: z.object({ ...hash, c: count, prf: z._default(z.literal('hmac-sha256'), 'hmac-sha256') }),
     }),
   ]),

@@ -47,7 +47,11 @@ export function createOutflows(deps: TreasuryContext) {
             : await store.notePayments(transaction, { mode, network }, { txHash, treasuries }, said);
         const first = orNotFound(rows[0], 'payment of a treasury that no transfer explains');
         await auditLog.record(transaction, {
-          ...{ merchantId, mode, actor, action: 'treasury.explained', subjectId: txHash },
+          merchantId,
+          mode,
+          actor,
+          action: 'treasury.explained',
+          subjectId: txHash,
           after: {
             network,
             treasury: first.treasury,

@@ -83,7 +83,11 @@ export function createPayoutExports(deps: TreasuryContext) {
       await store.insertExports(transaction, stored, transfers, payers);
       for (const [merchantId, own] of groupBy(transfers, (row) => row.merchant_id)) {
         await auditLog.record(transaction, {
-          ...{ merchantId, mode, actor, action: 'transfer.exported', subjectId: made.id },
+          merchantId,
+          mode,
+          actor,
+          action: 'transfer.exported',
+          subjectId: made.id,
           after: { network, transfers: own.map(({ id }) => id) },
         });
       }
@@ -345,8 +349,11 @@ export function createPayoutExports(deps: TreasuryContext) {
             await noteUnclear(transaction, transfer, treasuries, said, others.length);
           }
           await auditLog.record(transaction, {
-            ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },
-            ...{ action: 'transfer.released', subjectId: transfer.id },
+            merchantId: transfer.merchant_id,
+            mode: transfer.mode,
+            actor,
+            action: 'transfer.released',
+            subjectId: transfer.id,
             before: { export: held?.id ?? null },
             after: { export: null, ...('nonce' in why ? { usedNonce: nonce } : { decision: why.decision }) },
           });

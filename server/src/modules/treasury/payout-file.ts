@@ -24,11 +24,15 @@ export function writePayouts(
   const calls = payouts.map(({ call }) => call);
   return {
     transfers: payouts.map(({ transfer, call }) => ({
-      ...{ id: transfer.id, merchant: transfer.merchant_id },
+      id: transfer.id,
+      merchant: transfer.merchant_id,
       // With every digit: what a wallet pays must be exact.
       amount: fromUnits(transfer.amount, currencies.known(transfer.currency).decimals),
-      ...{ currency: transfer.currency, address: transfer.address },
-      ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
+      currency: transfer.currency,
+      address: transfer.address,
+      to: call.to,
+      value: (call.value ?? 0n).toString(),
+      data: call.data,
       link: linkOf(transfer.address, call, on.chainId),
     })),
     safe: safeBatch(`Transfers ${made.id ?? ''}`.trim(), on.chainId, calls, made.createdAt),

@@ -179,7 +179,11 @@ export function groupItems({ items }: SweepPlan) {
     if (!first) return [];
     const { merchantId, treasury, currency, skipped } = first;
     return {
-      ...{ merchantId, treasury, currency, skipped, addresses: group.length },
+      merchantId,
+      treasury,
+      currency,
+      skipped,
+      addresses: group.length,
       units: group.reduce((sum, item) => sum + item.units, 0n),
       worth: sumOf(group.map(({ worth }) => worth)),
       cost: sumOf(group.map(({ cost }) => cost)),

@@ -62,7 +62,10 @@ export function createPaymentSettler(deps: TreasuryContext) {
         );
       if (transfer.status !== 'pending') {
         await auditLog.record(transaction, {
-          ...{ ...scopeOf(row), actor: 'treasury watcher', action: 'transfer.paid_late', subjectId: row.id },
+          ...scopeOf(row),
+          actor: 'treasury watcher',
+          action: 'transfer.paid_late',
+          subjectId: row.id,
           before: { status: transfer.status === 'failed' ? 'failed' : null, paysAgain: null },
           after: { status: row.status, txHash, paysAgain: row.pays_again },
         });

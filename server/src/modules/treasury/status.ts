@@ -36,11 +36,13 @@ export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) 
         ? Math.max(0, finalHeight(on.network, scan.head_height) - (cursor ?? 0))
         : 0;
     found.push({
-      ...{ mode, network },
+      mode,
+      network,
       /** The last block whose payments are known; null before the first. */
       height: cursor ?? null,
       /** The number of final blocks left to read, and the time in which such blocks are made. */
-      ...{ behind, lagSeconds: Math.round(behind * on.blockSeconds) },
+      behind,
+      lagSeconds: Math.round(behind * on.blockSeconds),
       /** If so, no transfer can be exported or failed. */
       isBehind: behind > slackOf(on),
       /** The ids of transfers that may have been paid, and that no node knew for certain. */
@@ -51,7 +53,8 @@ export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) 
       unexplained: await countUnexplained(reader, place),
       outflows: await unexplainedPayments(reader, place, mostShown),
       /** The number of transfers that exports hold, and the time when the oldest was exported; null without one. */
-      ...{ reserved: exported.length, reservedSince: exported[0]?.exported_at ?? null },
+      reserved: exported.length,
+      reservedSince: exported[0]?.exported_at ?? null,
     });
   }
   return found;
@@ -64,7 +67,8 @@ export function treasuryFigures(
 ): Figure[] {
   const figure = (name: string, help: string, valueOf: (one: TreasuryStatus) => number) =>
     byNetwork({
-      ...{ name, help },
+      name,
+      help,
       read: async () => (await status()).map((one) => [one, valueOf(one)] as const),
     });
   return [

@@ -17,7 +17,8 @@ export function createSweepHandlers(
     sweeps: {
       async list(_input, { caller }) {
         const sent = (await sweeps.sent(caller)).map(({ time: sentAt, actor, ...one }) => ({
-          ...{ ...one, sentAt },
+          ...one,
+          sentAt,
           // Then come the role, the address and the request, which the audit log has.
           sentBy: actor.split(', ')[0] ?? '',
         }));
@@ -33,14 +34,24 @@ export function createSweepHandlers(
         const swept = groups.filter(({ skipped }) => skipped === undefined);
         return {
           data: {
-            ...{ ...viewNetwork(on), baseCurrency, safe },
+            ...viewNetwork(on),
+            baseCurrency,
+            safe,
             cost: worthOf(sumOf(swept.map(({ cost }) => cost))),
             groups: groups.map(({ treasury, currency, addresses, skipped = null, units, worth, cost }) => ({
-              ...{ treasury, currency, addresses, skipped, cost: worthOf(cost), worth: worthOf(worth) },
+              treasury,
+              currency,
+              addresses,
+              skipped,
+              cost: worthOf(cost),
+              worth: worthOf(worth),
               amount: amountOf(units, currency),
             })),
             transactions: transactions.map(({ to, data, items }) => ({
-              ...{ to, value: '0', data, balances: items.length },
+              to,
+              value: '0',
+              data,
+              balances: items.length,
             })),
           },
         };
@@ -55,6 +66,9 @@ export function createSweepHandlers(
 }
 
 const viewNetwork = (on: EvmConnected) => ({
-  ...{ network: on.network.code, name: on.network.name, chainId: on.chainId },
-  ...{ coin: coinCodeOf(on), rpcUrl: on.network.evm?.rpcUrl ?? null },
+  network: on.network.code,
+  name: on.network.name,
+  chainId: on.chainId,
+  coin: coinCodeOf(on),
+  rpcUrl: on.network.evm?.rpcUrl ?? null,
 });

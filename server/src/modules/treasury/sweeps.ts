@@ -67,7 +67,10 @@ export function createSweeps(deps: TreasuryContext) {
       );
       // `answer` is the hash of the transaction, or the id that the wallet gave to a batch.
       return own.reverse().map(({ subjectId, time, actor, after }) => ({
-        ...{ network: String(after?.['network']), answer: subjectId, time, actor },
+        network: String(after?.['network']),
+        answer: subjectId,
+        time,
+        actor,
         isBooked: booked.has(subjectId),
       }));
     },

@@ -116,7 +116,11 @@ function sweepRow(
   const asset = assetAt(watched.chainAssets, token === nativeToken ? undefined : token);
   if (merchantId === undefined || !asset) return undefined;
   return {
-    ...{ ...placeOf(watched), tx_hash: txHash, log_index: logIndex, merchant_id: merchantId, address },
+    ...placeOf(watched),
+    tx_hash: txHash,
+    log_index: logIndex,
+    merchant_id: merchantId,
+    address,
     treasury: canonical(treasury),
     currency: asset.currency,
     amount: fromChain(asset, amount),

@@ -132,7 +132,9 @@ async function readNext(
       if ((scanned.get(height) ?? hash) !== hash) throw inconsistent(node, height);
     }
     return {
-      ...{ cursor, from, to: fresh.to },
+      cursor,
+      from,
+      to: fresh.to,
       swept: [...again.swept, ...fresh.swept],
       payments: [...again.payments, ...fresh.payments],
       fees: new Map([...again.fees, ...fresh.fees]),

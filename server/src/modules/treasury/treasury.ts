@@ -137,7 +137,8 @@ export function createTreasury(deps: TreasuryDeps) {
       return problem === undefined
         ? [
             {
-              ...{ subject, kind: 'ok' },
+              subject,
+              kind: 'ok',
               text: 'The forwarder factory is there, and derives the same addresses. It is not audited',
             },
           ]

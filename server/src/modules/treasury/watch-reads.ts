@@ -155,7 +155,8 @@ async function findIn(
   watched: Watched,
 ): Promise<Omit<TreasuryReading, 'to'>> {
   const found = read.map(({ block, logs }) => ({
-    ...{ block, logs },
+    block,
+    logs,
     swept: logs.flatMap((log) => readSwept(log) ?? []),
     tokens: logs.flatMap((log) => {
       const transfer = readTransferLog(log);
@@ -204,7 +205,10 @@ async function findIn(
         return fee?.payer === treasury ? sum + fee.amount : sum;
       }, 0n);
       const seen = {
-        ...{ treasury, swept, gas, isSender: moves.senders.has(treasury) },
+        treasury,
+        swept,
+        gas,
+        isSender: moves.senders.has(treasury),
         calls: moves.calls.filter((call) => call.to === treasury && hasSucceeded(call)),
         sent: direct.filter(({ from }) => from === treasury),
       };
@@ -248,7 +252,9 @@ function paymentRow(
   const units = fromChain(asset, amount);
   if (units === 0n) return undefined;
   return {
-    ...{ ...placeOf(on), tx_hash: txHash, output_index: outputIndex },
+    ...placeOf(on),
+    tx_hash: txHash,
+    output_index: outputIndex,
     treasury: canonical(treasury),
     currency: asset.currency,
     address: canonical(address),
@@ -259,7 +265,11 @@ function paymentRow(
     block_height: block.height,
     block_hash: block.hash,
     paid_at: block.time,
-    ...{ transfer_id: null, may_settle: true, note: null, noted_by: null, noted_at: null },
+    transfer_id: null,
+    may_settle: true,
+    note: null,
+    noted_by: null,
+    noted_at: null,
   };
 }
 

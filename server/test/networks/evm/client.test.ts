@@ -91,8 +91,14 @@ describe('A node answers', () => {
     const account = privateKeyToAccount(`0x${'ac'.repeat(32)}`);
     await anvil.send(account.address, 10n ** 18n);
     const raw = await account.signTransaction({
-      ...{ type: 'eip1559', chainId: anvilChainId, nonce: 0, gas: 21_000n, to: stranger, value: 1n },
-      ...{ maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n },
+      type: 'eip1559',
+      chainId: anvilChainId,
+      nonce: 0,
+      gas: 21_000n,
+      to: stranger,
+      value: 1n,
+      maxFeePerGas: 10n ** 11n,
+      maxPriorityFeePerGas: 1n,
     });
     await anvil.rpc('evm_setAutomine', [false]);
     try {

@@ -441,7 +441,9 @@ describe('Balances that a node does not report for an older block', () => {
     const { height } = await chain.head(signal);
     const asked = [{ address, asset }];
     expect(await chain.balances.read(asked, before, undefined, signal)).toMatchObject({
-      ...{ node: 'node 1', height, amounts: [ether] },
+      node: 'node 1',
+      height,
+      amounts: [ether],
     });
     expect(await chain.balances.readOld(asked, before.height, undefined, signal)).toBeUndefined();
   });
@@ -502,7 +504,11 @@ describe('A receipt of a large amount', () => {
     if (!block || !transfer) throw new Error('It was not read');
     return {
       ...transfer,
-      ...{ id: 'id', height, blockHash: block.hash, needsFinality: false, chainAmount: transfer.amount },
+      id: 'id',
+      height,
+      blockHash: block.hash,
+      needsFinality: false,
+      chainAmount: transfer.amount,
     };
   }
 

@@ -35,7 +35,8 @@ describe('Doubts about providers', () => {
 it('A second opinion is never asked of another node of the same provider, unless there is no other', async () => {
   const openPool = (nodes: readonly string[]) =>
     createNodePool({
-      ...{ network: 'base', nodes },
+      network: 'base',
+      nodes,
       open: (node) => node,
       verify: () => Promise.resolve(),
     });

@@ -433,7 +433,10 @@ interface PendingRead {
 }
 
 const noPending = (headHash: string): PendingRead => ({
-  ...{ headHash, transfers: new Map(), list: [], newest: 0 },
+  headHash,
+  transfers: new Map(),
+  list: [],
+  newest: 0,
 });
 
 /** One statement, because most scans find nothing new. */

@@ -24,7 +24,9 @@ export const coinbase: RateSourceAdapter = {
     return {
       readings: Object.entries(rates).map(([currency, unitsPerDollar]) => ({
         ...dollarsOf(unitsPerDollar),
-        ...{ market: currency, currency, quotedIn: 'USD' },
+        market: currency,
+        currency,
+        quotedIn: 'USD',
       })),
     };
   },

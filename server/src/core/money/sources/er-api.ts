@@ -32,7 +32,10 @@ export const erApi: RateSourceAdapter = {
     return {
       readings: Object.entries(rates).map(([currency, unitsPerDollar]) => ({
         ...dollarsOf(unitsPerDollar),
-        ...{ market: currency, currency, quotedIn: 'USD', at: Number(updated) * 1000 },
+        market: currency,
+        currency,
+        quotedIn: 'USD',
+        at: Number(updated) * 1000,
       })),
       // Only a hint: without it, the source is asked as often as others of its kind.
       ...(seconds.safeParse(next).success && { nextAt: Number(next) * 1000 }),

@@ -144,7 +144,10 @@ export async function forgetPlaces(
   await transaction
     .updateTable('receipts')
     .set({
-      ...{ block_height: null, block_hash: null, confirmed_at: null, awaits_check: 0 },
+      block_height: null,
+      block_hash: null,
+      confirmed_at: null,
+      awaits_check: 0,
       awaited_until: awaitedUntil,
     })
     .where((e) => e.and({ payment_id, mode, network }))

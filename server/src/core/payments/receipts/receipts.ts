@@ -231,7 +231,11 @@ const keyOfReceipt = ({ tx_hash, output_index }: Pick<ReceiptRow, 'tx_hash' | 'o
 function toUnchecked(receipt: ReceiptRow, required: Depth): UncheckedReceipt {
   const { id, currency, address, tx_hash: txHash, output_index: outputIndex } = receipt;
   return {
-    ...{ id, currency, address, txHash, outputIndex },
+    id,
+    currency,
+    address,
+    txHash,
+    outputIndex,
     chainAmount: receipt.chain_amount,
     height: receipt.block_height ?? 0,
     blockHash: receipt.block_hash ?? '',

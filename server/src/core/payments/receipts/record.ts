@@ -103,7 +103,9 @@ export function createRecordReceipts(context: ReceiptsContext) {
       if (failure) {
         const failed = {
           ...scan,
-          ...{ id: key, paymentId: found.address.payment_id, transfer: found },
+          id: key,
+          paymentId: found.address.payment_id,
+          transfer: found,
           ...failure,
         };
         await quarantine(transaction, failed, former);

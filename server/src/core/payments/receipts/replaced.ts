@@ -102,7 +102,9 @@ export async function retireChanged(
     if (!work || !receipt || isReceiptOf(receipt, transfer)) continue;
     const gone = {
       ...receipt,
-      ...{ block_height: null, block_hash: null, confirmed_at: null },
+      block_height: null,
+      block_hash: null,
+      confirmed_at: null,
       output_index: await freeIndex(transaction, scan, receipt.tx_hash),
     };
     await nameTransfer(transaction, gone);

@@ -50,7 +50,10 @@ export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currenci
     if (receipts.length === 0) return [];
     if (!network || !readsStakes(currencies, place)) {
       return receipts.map((receipt) => ({
-        ...{ receipt, required: receipt.required_confirmations, isGuessed: false, needsCheck: false },
+        receipt,
+        required: receipt.required_confirmations,
+        isGuessed: false,
+        needsCheck: false,
       }));
     }
     const ofTransactions = await stakesOfTransactions(reader, place, receipts);
@@ -62,7 +65,8 @@ export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currenci
       const known = depths.isDepthKnown(network, transaction) && depths.isDepthKnown(network, undoable);
       const required = deeper(depth, receipt.required_confirmations);
       return {
-        ...{ receipt, required },
+        receipt,
+        required,
         isGuessed: !known && required !== receipt.required_confirmations,
         needsCheck: [transaction, ofDay].some((stake) => depths.isCrossChecked(network, stake)),
       };

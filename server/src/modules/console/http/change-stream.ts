@@ -53,7 +53,11 @@ export function changeStream(
     const scope = { merchantId, mode } as const;
     const seen = markIn(request);
     const stop = changes.watch({
-      ...{ scope, paymentId, seen, personId: person.id, sessionId: person.sessionId },
+      scope,
+      paymentId,
+      seen,
+      personId: person.id,
+      sessionId: person.sessionId,
       changed: () => send(response, 'changed'),
       end: () => response.end(),
     });

@@ -7,7 +7,9 @@ import { pickLocale } from '../../../core/site/page-texts.js';
 import { createWidgetHead } from '../../../core/site/widget-head.js';
 
 const policy = policyOf({
-  ...{ scripts: "'self'", calls: "'self'", images: 'https: data:' },
+  scripts: "'self'",
+  calls: "'self'",
+  images: 'https: data:',
   // The default policy lets only the counter's worker through.
   trustedTypes: "default lit-html 'allow-duplicates'",
 });
@@ -20,7 +22,11 @@ export function counterPage(path: string): Router {
     const locale = pickLocale(['en']);
     const base = `${path}/console/counter`;
     sendPage(response, {
-      ...{ status: 200, locale, title: 'Counter', policy, stylesheet: `${base}.css` },
+      status: 200,
+      locale,
+      title: 'Counter',
+      policy,
+      stylesheet: `${base}.css`,
       head: html`<script type="module" src="${base}.js"></script>
         ${widgetHead(locale.language)}`,
       content: html`<shop-counter api-url="${path}"></shop-counter>

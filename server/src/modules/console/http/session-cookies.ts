@@ -57,7 +57,9 @@ export function createSessionCookies(publicUrl: string, authenticate: Authentica
       if (!signedIn) throw sessionRequired('The session has ended. Sign in again');
       const { merchantId, person } = signedIn;
       return {
-        ...{ kind: 'secret', merchantId, mode: modeOf(request.headers['x-checkout-mode'], isOfBothModes) },
+        kind: 'secret',
+        merchantId,
+        mode: modeOf(request.headers['x-checkout-mode'], isOfBothModes),
         person: { ...person, address: request.ip ?? '', requestId: requestIdOf(response) },
       };
     },

@@ -168,7 +168,9 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
     status: (): ConnectionStatus => ({
-      ...{ nodes: nodes.status(), requestsLeft: nodes.requestsLeft(), assetProblems: [] },
+      nodes: nodes.status(),
+      requestsLeft: nodes.requestsLeft(),
+      assetProblems: [],
     }),
   } satisfies Chain & Record<string, unknown>;
 }

@@ -40,9 +40,12 @@ export function createBitcoinNodes(
   }
   return createNodePool({
     ...config,
-    ...{ timeoutMs: config.timeoutMs ?? defaultTimeoutMs, maxBatch: config.maxBatch ?? usualBatch },
-    ...{ now, warn },
-    ...{ logIn: readCookie, open: createBitcoinClient },
+    timeoutMs: config.timeoutMs ?? defaultTimeoutMs,
+    maxBatch: config.maxBatch ?? usualBatch,
+    now,
+    warn,
+    logIn: readCookie,
+    open: createBitcoinClient,
     verify: (node) => verifyNetwork(node, config),
   });
 }

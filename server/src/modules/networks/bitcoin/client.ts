@@ -253,7 +253,9 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
       );
       const { feerate } = read(z.object({ feerate: satoshis }), 'estimatesmartfee', estimate);
       const limits = z.object({
-        ...{ mempoolminfee: satoshis, minrelaytxfee: satoshis, incrementalrelayfee: satoshis },
+        mempoolminfee: satoshis,
+        minrelaytxfee: satoshis,
+        incrementalrelayfee: satoshis,
       });
       const found = read(limits, 'getmempoolinfo', mempool);
       const { mempoolminfee: floor, minrelaytxfee: relay = 0n, incrementalrelayfee } = found;

@@ -19,7 +19,10 @@ export const evmLike =
     const chain = createEvmChain(config, chainDeps(configured, deps));
     const { status, locate, balances, nodes } = chain;
     return {
-      ...{ chain, status, locate, balances },
+      chain,
+      status,
+      locate,
+      balances,
       unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
       cost: (txHash, _height, signal) => chain.cost(txHash, signal),
       check: (signal) => checkEvmNetwork(config, signal),

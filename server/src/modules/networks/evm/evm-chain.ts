@@ -92,7 +92,8 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     async head(signal) {
       const { height, hash, finalized } = await head.read(checked.checkAgain, signal);
       return {
-        ...{ height, hash: dialect.writeHash(hash) },
+        height,
+        hash: dialect.writeHash(hash),
         finalized: finalized && { ...finalized, hash: dialect.writeHash(finalized.hash) },
       };
     },

@@ -26,7 +26,9 @@ export function createEvmNodes(
   const memories = new Map<string, NodeMemory>();
   return createNodePool({
     ...config,
-    ...{ nodes: config.nodes.map((node) => dialect.jsonRpcUrl(node)), now, warn },
+    nodes: config.nodes.map((node) => dialect.jsonRpcUrl(node)),
+    now,
+    warn,
     open(node, signal) {
       const kept = memories.get(node.name) ?? createNodeMemory(now);
       memories.set(node.name, kept);

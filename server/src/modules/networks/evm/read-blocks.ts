@@ -240,7 +240,9 @@ export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>) {
       if (prefetched || from > to) return;
       const range = { from, to: Math.min(to, from + mostPrefetched - 1), tip };
       prefetched = {
-        ...{ node: evm.name, from, wanted: JSON.stringify(wanted) },
+        node: evm.name,
+        from,
+        wanted: JSON.stringify(wanted),
         // The user of the blocks reads them again, and meets the error.
         blocks: readAdapting(evm, range, wanted).catch(() => undefined),
       };

@@ -69,7 +69,11 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
   const members = options.nodes.map((url, index): Member => ({
     provider: nameOf(firsts[index] ?? index),
     client: createNodeClient({
-      ...{ ...options, name: nameOf(index), url, budget, now },
+      ...options,
+      name: nameOf(index),
+      url,
+      budget,
+      now,
       onLimit: (message) => warn?.(`${network}: ${message}`),
     }),
     isVerified: false,

@@ -116,9 +116,12 @@ export const sweepCommands = (rules: RulesOf): Group => ({
         context.progress(`${counted(swept, 'balance')} in ${counted(transactions.length, 'transaction')}`);
         const { chainId } = planned;
         const json = {
-          ...{ network: code, chainId },
+          network: code,
+          chainId,
           transactions: transactions.map(({ to, data, items }) => ({
-            ...{ to, value: '0', data },
+            to,
+            value: '0',
+            data,
             items: items.map(itemJson),
           })),
         };
