@@ -89,6 +89,14 @@ describe('openapi.json', () => {
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
   });
 
+  it('has no record of a resource that a server lacks', () => {
+    const { links: _, ...resources } = product.resources;
+    const without = createOpenApi('/', { ...product, resources }) as Document;
+    expect(
+      Object.keys(document.components.schemas).filter((name) => !(name in without.components.schemas)),
+    ).toEqual(['Link']);
+  });
+
   it('describes every resource', () => {
     const used = new Set(rows.flatMap((row) => operationOf(row).tags));
     expect(document.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted());

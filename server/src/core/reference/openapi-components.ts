@@ -2,7 +2,7 @@
 import { errorStatus, type ErrorCode } from 'crypto-checkout/contract';
 import { apiErrors } from './errors.js';
 import parts from './openapi-components.json' with { type: 'json' };
-import { recordSchemas } from './openapi-schemas.js';
+import type { Schemas } from './openapi-schemas.js';
 
 const titles: Readonly<Record<number, string>> = {
   400: 'BadRequest',
@@ -31,13 +31,13 @@ const extraHeaders: Readonly<Record<number, object>> = {
 const { schemas, ...shared } = parts;
 const allCodes = Object.keys(errorStatus) as ErrorCode[];
 
-export const components = {
+export const componentsOf = ({ named }: Schemas) => ({
   ...shared,
   responses: Object.fromEntries(
     Object.entries(titles).map(([status, title]) => [title, failure(Number(status))]),
   ),
   schemas: {
-    ...recordSchemas,
+    ...named,
     ErrorCode: {
       type: 'string',
       description: `The closed list of error codes:\n\n${listOf(allCodes)}`,
@@ -45,7 +45,7 @@ export const components = {
     },
     ...schemas,
   },
-};
+});
 
 /** An operation's error replies, by HTTP status. */
 export function failureResponses(codes: readonly ErrorCode[]): Record<string, { $ref: string }> {

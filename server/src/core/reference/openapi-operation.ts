@@ -4,7 +4,7 @@ import { errorsOf } from './errors.js';
 import { inputSchema, parametersOf, type Parameter } from './parameters.js';
 import { sampleResponse } from './samples.js';
 import { failureResponses } from './openapi-components.js';
-import { replySchema } from './openapi-schemas.js';
+import type { Schemas } from './openapi-schemas.js';
 
 export interface OperationOptions {
   /** Unique, and a valid identifier in most languages, such as `customersCreate`. */
@@ -12,9 +12,10 @@ export interface OperationOptions {
   readonly tag: string;
   /** The operation's path in the document. Its placeholders may have other names than the endpoint's. */
   readonly path: string;
+  readonly schemas: Schemas;
 }
 
-export function operation(endpoint: Endpoint, { id, tag, path }: OperationOptions): object {
+export function operation(endpoint: Endpoint, { id, tag, path, schemas }: OperationOptions): object {
   const { method, key, description, body, sample, aliases = [] } = endpoint;
   const hasKey = key !== 'none' && (method === 'POST' || method === 'PATCH');
   const parameters = [
@@ -35,7 +36,7 @@ export function operation(endpoint: Endpoint, { id, tag, path }: OperationOption
         content: { 'application/json': { schema: inputSchema(body), example: sample.body } },
       },
     }),
-    responses: { '200': success(endpoint, hasKey), ...failureResponses(errorsOf(endpoint)) },
+    responses: { '200': success(endpoint, hasKey, schemas), ...failureResponses(errorsOf(endpoint)) },
   };
 }
 
@@ -64,7 +65,7 @@ function parameterObject(
   ];
 }
 
-function success(endpoint: Endpoint, isKeyed: boolean): object {
+function success(endpoint: Endpoint, isKeyed: boolean, schemas: Schemas): object {
   const { data, paginated, sample } = endpoint;
   return {
     description: sample.message,
@@ -80,7 +81,7 @@ function success(endpoint: Endpoint, isKeyed: boolean): object {
           properties: {
             status: { const: 'success' },
             message: { type: 'string', description: 'A short text for people. Its wording may change.' },
-            ...(data && { data: replySchema(data) }),
+            ...(data && { data: schemas.reply(data) }),
             ...(paginated && {
               meta: {
                 type: 'object',

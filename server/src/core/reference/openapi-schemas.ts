@@ -11,29 +11,19 @@ import {
 } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { JsonSchema } from './parameters.js';
+import { listResources, type Described } from './resources.js';
 
-const records: Readonly<Record<string, z.ZodMiniType>> = {
-  Customer: api.customers.retrieve.data,
-  BankAccount: api.bankAccounts.retrieve.data,
+/** Records that no resource retrieves. */
+const others: Readonly<Record<string, z.ZodMiniType>> = {
   Bank: api.bankAccounts.listBanks.data.def.element,
   Country: api.countries.list.data.def.element,
   Balance: api.balances.list.data.def.element,
   Currency: api.currencies.list.data.def.element,
-  PaymentPlan: api.paymentPlans.retrieve.data,
-  Subscriber: api.subscribers.retrieve.data,
-  WalletAddress: api.walletAddresses.retrieve.data,
-  Transfer: api.transfers.retrieve.data,
-  Payout: api.payouts.retrieve.data,
-  Payment: api.payments.retrieve.data,
   CurrencyOption: currencyOption,
   TimeLogEntry: codedLogEntry,
   Receipt: receipt,
   Credit: credit,
-  Wallet: api.wallets.retrieve.data,
-  Link: api.links.retrieve.data,
-  Refund: api.refunds.retrieve.data,
   WebhookDelivery: api.webhooks.retry.data,
-  RefundClaim: api.refundClaims.retrieve.data,
 };
 
 /**
@@ -51,23 +41,18 @@ const alwaysSent: Readonly<Record<string, readonly string[]>> = {
 
 const toReference = (name: string) => `#/components/schemas/${name}`;
 
-/** `named` has the records. `unnamed` has every reply and webhook, with references to the records. */
-const { named, unnamed } = readSchemas();
-
-/** `components.schemas`. */
-export const recordSchemas = named;
-
-/** The schema of a reply's `data` or of a webhook's body. Records are references. */
-export function replySchema(schema: z.ZodMiniType): JsonSchema {
-  const found = unnamed.get(schema);
-  if (!found) throw new Error('No endpoint or webhook uses this schema');
-  return found;
+export interface Schemas {
+  /** `components.schemas`: the records of the API. */
+  readonly named: Readonly<Record<string, JsonSchema>>;
+  /** The schema of a reply's `data` or of a webhook's body. Records are references. */
+  reply(schema: z.ZodMiniType): JsonSchema;
 }
 
-function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodMiniType, JsonSchema> } {
+export function readSchemas(described: Described): Schemas {
+  const records = recordsOf(described);
   const names = new Map<z.ZodMiniType, string>();
-  for (const [name, schema] of Object.entries(records)) names.set(schema, name);
-  const answered = endpointsOf({ ...api, sandbox }).flatMap(({ endpoint }) => endpoint.data ?? []);
+  for (const [name, schema] of records) names.set(schema, name);
+  const answered = endpointsOf({ ...described.api, sandbox }).flatMap(({ endpoint }) => endpoint.data ?? []);
   const used = [...answered, ...webhookEvent.def.options];
   used.forEach((schema, index) => {
     if (!names.has(schema)) names.set(schema, `unnamed${index}`);
@@ -75,17 +60,24 @@ function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodM
   const registry = z.registry<{ id: string }>();
   for (const [schema, id] of names) registry.add(schema, { id });
   const { schemas } = z.toJSONSchema(registry, { io: 'output', uri: toReference, override: allowAdditions });
-
-  const unnamed = new Map<z.ZodMiniType, JsonSchema>();
-  for (const [schema, name] of names) {
-    unnamed.set(schema, name in records ? { $ref: toReference(name) } : withoutIds(schemas[name]));
-  }
   return {
     named: Object.fromEntries(
-      Object.keys(records).map((name) => [name, requireSent(name, withoutIds(schemas[name]))]),
+      [...records.keys()].map((name) => [name, requireSent(name, withoutIds(schemas[name]))]),
     ),
-    unnamed,
+    reply(schema) {
+      const name = names.get(schema);
+      if (name === undefined) throw new Error('No endpoint or webhook uses this schema');
+      return records.has(name) ? { $ref: toReference(name) } : withoutIds(schemas[name]);
+    },
   };
+}
+
+function recordsOf(described: Described): ReadonlyMap<string, z.ZodMiniType> {
+  const retrieved = listResources(described).flatMap(({ about: { record }, verbs }) => {
+    const schema = verbs['retrieve']?.data;
+    return record !== undefined && schema ? [[record, schema] as const] : [];
+  });
+  return new Map([...retrieved, ...Object.entries(others)]);
 }
 
 /** Replies may gain fields over time, so a schema must not forbid additional ones. */

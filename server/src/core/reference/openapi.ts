@@ -2,9 +2,9 @@
 import { webhookEvent, type Endpoint, type WebhookEventType } from 'crypto-checkout/contract';
 import { listResources, type Described } from './resources.js';
 import { publicPath } from './samples.js';
-import { components } from './openapi-components.js';
+import { componentsOf } from './openapi-components.js';
 import { operation } from './openapi-operation.js';
-import { replySchema } from './openapi-schemas.js';
+import { readSchemas, type Schemas } from './openapi-schemas.js';
 
 const about = `Accept cryptocurrency payments and manage everything around them: customers, subscriptions, balances and payouts.
 
@@ -14,6 +14,7 @@ To take a payment, create it, set its currency and network, lock the currency, a
 
 /** @param serverUrl the API's base URL, without `/v1`; a relative one is resolved against the document's URL */
 export function createOpenApi(serverUrl: string, described: Described): object {
+  const schemas = readSchemas(described);
   return {
     openapi: '3.1.0',
     info: {
@@ -27,13 +28,15 @@ export function createOpenApi(serverUrl: string, described: Described): object {
     servers: [{ url: serverUrl, description: 'This server' }],
     security: [{ secretKey: [] }],
     tags: listResources(described).map(({ about: { title, description } }) => ({ name: title, description })),
-    paths: paths(described),
-    webhooks: Object.fromEntries(webhookEvent.def.options.flatMap((event) => webhooksOf(event, described))),
-    components,
+    paths: paths(described, schemas),
+    webhooks: Object.fromEntries(
+      webhookEvent.def.options.flatMap((event) => webhooksOf(event, described, schemas)),
+    ),
+    components: componentsOf(schemas),
   };
 }
 
-function paths(described: Described): Record<string, Record<string, object>> {
+function paths(described: Described, schemas: Schemas): Record<string, Record<string, object>> {
   const declared = listResources(described).flatMap(({ name: resource, about, verbs }) =>
     Object.entries(verbs).map(([verb, endpoint]) => ({ resource, tag: about.title, verb, endpoint })),
   );
@@ -46,13 +49,14 @@ function paths(described: Described): Record<string, Record<string, object>> {
       id: resource + verb.charAt(0).toUpperCase() + verb.slice(1),
       tag,
       path,
+      schemas,
     });
     if (endpoint.path.includes('{*')) {
       // It also matches nothing. OpenAPI knows no such placeholder, so that is a path of its own.
       const { params: _params, query: _query, ...whole } = endpoint;
       const base = path.replace(/\/\{\w+\}$/, '');
       paths[base] = {
-        get: operation(wholeOf(whole), { id: `${resource}List`, tag, path: base }),
+        get: operation(wholeOf(whole), { id: `${resource}List`, tag, path: base, schemas }),
       };
     }
   }
@@ -85,8 +89,9 @@ function createCommonPaths(paths: readonly string[]): (path: string) => string {
 function webhooksOf(
   event: (typeof webhookEvent.def.options)[number],
   { eventTypes }: Described,
+  schemas: Schemas,
 ): [string, object][] {
-  const schema = replySchema(event);
+  const schema = schemas.reply(event);
   const types: readonly WebhookEventType[] = event.shape.type.options;
   return types.flatMap((type): [string, object][] => {
     const described = eventTypes[type];

@@ -9,6 +9,8 @@ export interface Resource {
   readonly title: string;
   /** One of them, for titles such as `Create payment`. */
   readonly noun: string;
+  /** The name of `retrieve`'s reply in the OpenAPI document; absent if the reply has none. */
+  readonly record?: string;
   readonly description: string;
 }
 

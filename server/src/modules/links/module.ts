@@ -17,6 +17,7 @@ export const links = defineModule({
     links: {
       title: 'Payment links',
       noun: 'payment link',
+      record: 'Link',
       description: 'Pages that sell without code. Each press of their button is an ordinary payment.',
     },
   },

@@ -66,11 +66,13 @@ export const refunds = defineModule({
     refunds: {
       title: 'Refunds',
       noun: 'refund',
+      record: 'Refund',
       description: 'Money of a payment that goes back to its payer: started, approved and followed.',
     },
     refundClaims: {
       title: 'Refund claims',
       noun: 'refund claim',
+      record: 'RefundClaim',
       description: 'What the claim page calls for a payer. The token of its link takes the place of a key.',
     },
   },
