@@ -199,3 +199,39 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     }
   });
 });
+
+describe.each(enginesOfTurn)('A clock that is set back behind a deadline, on $name', (engine) => {
+  const dayMs = 86_400_000;
+  let ahead = 0;
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ engine, overrides: { realNow: () => Date.now() + ahead } });
+  });
+  afterAll(() => server.stop());
+
+  it('does not count money that a refund holds, however many transfers follow', async () => {
+    const shop = openShop(server);
+    await shop.fund({ amount: 100 });
+    const { id, address } = await shop.lock();
+    await shop.pay(address, 6);
+    ahead = dayMs;
+    await shop.mine(1);
+    await shop.untilState(id, 'expired_partial');
+    const refund = await shop.refund(id, { kind: 'unaccepted' });
+    await openClaimBrowser(server).claim(claimTokenOf(refund), externalAddresses.tron);
+    ahead = 0;
+    const accept = (amount: number) =>
+      server.api('POST', `/v1/transactions/${id}/accept`, { body: { amount, note: 'Close enough' } });
+    for (const received of [1, 2, 3, 4]) {
+      await shop.pay(address, 1);
+      const payment = await shop.untilState(id, 'expired_partial');
+      expect(payment).toMatchObject({ status: 'error', amountReceived: received });
+      expect((await accept(received + 6)).status).toBe(409);
+    }
+    // The whole price in addition to what goes back is a success.
+    await shop.pay(address, 6);
+    const paid = await shop.untilState(id, 'settled');
+    expect(paid).toMatchObject({ status: 'success', amountReceived: 10 });
+    await shop.expectBooksInOrder();
+  });
+});

@@ -6,7 +6,7 @@ import { formatUnits } from '../money/units.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { totals } from './assess.js';
-import { readFacts } from './payment-facts.js';
+import { nowFor, readFacts } from './payment-facts.js';
 import type { PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import * as store from './store.js';
@@ -33,7 +33,7 @@ export function createAcceptPayment(deps: PaymentsDeps, reader: PaymentReader, u
   ): Promise<PaymentRecord> => {
     const row = await reader.lock(transaction, scope, id);
     if (row.accepted_at !== null && statusOf(row.state) === 'success') return reader.view('secret', row);
-    const now = clock.now(scope);
+    const now = nowFor(row, clock);
     const received = totals(await readFacts(transaction, row, now, deps.factsOf)).confirmed;
     if (!acceptable.includes(row.state) || row.currency === null || row.amount === null || received <= 0n) {
       throw invalidState(

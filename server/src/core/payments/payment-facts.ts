@@ -10,6 +10,8 @@ import { tables, type ReceiptRow } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
 import { deadlineOf, dependsOnWorth, type ReceiptFact } from './assess.js';
 import { parseFraction } from '../money/fractions.js';
+import type { Clock } from '../shared/clock.js';
+import { scopeOf } from '../shared/scope.js';
 import { isLive, type ReceiptChange } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 
@@ -102,8 +104,15 @@ export interface OtherFacts {
 }
 
 /**
+ * The time by which a payment is judged. A clock that was set back, or that of another primary, would otherwise open it again
+ * after its deadline, and count money that a refund holds.
+ */
+export const nowFor = (payment: PaymentRow, clock: Clock): number =>
+  Math.max(clock.now(scopeOf(payment)), payment.updated_at);
+
+/**
  * The facts of a locked payment. Similar receipts are summed up.
- * @param now time of the merchant's clock
+ * @param now see `nowFor`
  * @param confirmed receipts that the caller has confirmed, and stores with their credit: their stored rows are left out
  */
 export async function readFacts(

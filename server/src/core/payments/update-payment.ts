@@ -5,7 +5,7 @@ import type { Announcements } from './announcements.js';
 import { assess, findingsOf, isTakenShort, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts, type ChangedReceipts } from './credit.js';
 import { shownConfirmations } from './depth.js';
-import { readFacts, readUntilOf } from './payment-facts.js';
+import { nowFor, readFacts, readUntilOf } from './payment-facts.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { assessDeposit, logEntriesOfDeposit } from './deposits.js';
 import { isDust } from './dust.js';
@@ -58,7 +58,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
   ): Promise<void> => {
     const { id } = payment;
     const scope = scopeOf(payment);
-    const now = clock.now(scope);
+    const now = nowFor(payment, clock);
     const facts = await readFacts(transaction, payment, now, deps.factsOf, changed.confirmed);
     const isDeposit = payment.wallet_id !== null;
     // The height that the chain was read to matters only after the deadline.
