@@ -23,6 +23,17 @@ type Connection = pg.Connection & {
   close(what: { readonly type: 'S'; readonly name: string }): void;
 };
 
+/** The same connections, at which a statement does not ask for an answer to itself. */
+const unsynced = new WeakMap<Connection, Connection>();
+
+function withoutSync(connection: Connection): Connection {
+  const known = unsynced.get(connection);
+  if (known) return known;
+  const made = Object.create(connection, { sync: { value: () => undefined } }) as Connection;
+  unsynced.set(connection, made);
+  return made;
+}
+
 /** pg sends only its own queries in a pipeline, and asks for an answer to each. To pg, this is one query. */
 export class Flight extends pg.Query {
   /** Of the statement that is answered next. */
@@ -41,6 +52,7 @@ export class Flight extends pg.Query {
     super({ text: '' });
   }
 
+  /** @param config with pg's `queryMode: 'extended'` */
   add(config: pg.QueryConfig): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | undefined, result: pg.QueryResult) => {
@@ -48,15 +60,13 @@ export class Flight extends pg.Query {
         if (error) reject(error);
         else resolve(result);
       };
-      const extended = { ...config, queryMode: 'extended' };
-      this.#statements.push(new pg.Query(extended, settle) as pg.Query & Answered);
+      this.#statements.push(new pg.Query(config, settle) as pg.Query & Answered);
     });
   }
 
   override submit = (connection: pg.Connection): null => {
     const real = connection as Connection;
-    // Each statement would ask for an answer to itself.
-    const shared = Object.create(real, { sync: { value: () => undefined } }) as Connection;
+    const shared = withoutSync(real);
     real.stream.cork();
     for (const [place, statement] of this.#statements.entries()) {
       const error = statement.submit(shared) ?? this.#failure;

@@ -191,7 +191,8 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
   }
 
   return {
-    types,
+    /** What all statements of a flight have in common. pg copies each property of their own, with its descriptor. */
+    shared: { types, queryMode: 'extended' },
     acquire,
     note,
     release,

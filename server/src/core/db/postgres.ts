@@ -334,8 +334,8 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
 
   #start({ sql, parameters, name }: Statement): Promise<pg.QueryResult> {
     this.#flight ??= this.#board();
-    const { types } = this.#pool;
-    return this.#flight.add({ ...statementOf(this.#names, sql, [...parameters], name), types });
+    const statement = statementOf(this.#names, sql, [...parameters], name);
+    return this.#flight.add(Object.assign(Object.create(this.#pool.shared) as object, statement));
   }
 
   #board(): Flight {

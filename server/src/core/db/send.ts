@@ -44,7 +44,9 @@ export function connectionOf(transaction: Reader): Promise<DatabaseConnection> {
 }
 
 /** One for all: an error of its own, with its stack, would cost each transaction 3 % of its time. */
-const refused = Promise.reject<DatabaseConnection>(new Error('A statement came after the end of its transaction'));
+const refused = Promise.reject<DatabaseConnection>(
+  new Error('A statement came after the end of its transaction'),
+);
 refused.catch(() => undefined);
 
 /** Refuses statements of a transaction that is about to end: one that nobody awaits would run after it. */
