@@ -45,11 +45,15 @@ export interface ClaimActions {
 
 type Say = (key: string, values?: Readonly<Record<string, string>>) => string;
 
+const addressForms: Readonly<Record<RefundClaim['addressKind'], RegExp>> = {
+  bitcoin: /^[a-z0-9]{26,90}$/i,
+  evm: /^0x[0-9a-f]{40}$/i,
+  tron: /^T\w{33}$/,
+};
+
 /** Catches input that is not an address at all before it is compared block by block. The server checks every rule. */
-export function looksLikeAddress(address: string, kind: RefundClaim['addressKind']): boolean {
-  if (kind === 'evm') return /^0x[0-9a-f]{40}$/i.test(address);
-  return kind === 'tron' ? /^T\w{33}$/.test(address) : /^[a-z0-9]{26,90}$/i.test(address);
-}
+export const looksLikeAddress = (address: string, kind: RefundClaim['addressKind']): boolean =>
+  addressForms[kind].test(address);
 
 export function claimView(props: ClaimProps, actions: ClaimActions): TemplateResult {
   const { texts, claim, step, problem, isBusy } = props;

@@ -197,6 +197,10 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
 /** The kind of money in a record: of simulated networks and test networks, or real money. */
 export const mode = z.enum(['test', 'live']);
 
+/** The kinds of chains: nodes of one kind are asked in the same way, and their addresses look alike. */
+export const addressKinds = ['bitcoin', 'evm', 'tron'] as const;
+export type AddressKind = (typeof addressKinds)[number];
+
 /** The query of a list of records: page, rows per page, dates, and the list's own filters. */
 export const listQuery = <Filters extends z.core.$ZodLooseShape>(filters: Filters) =>
   z.object({ ...listParams, ...filters }).check(fromBeforeTo);

@@ -63,6 +63,7 @@ export * from './book-files.js';
 export { bookingKinds, books, type Booking, type BookingKind } from './books.js';
 export { csvLine } from './csv.js';
 export { families, type Family } from './families.js';
+export type { AddressKind } from './fields.js';
 export type { TransferCheck } from './transfer-check.js';
 export { bankPayouts } from './console-banks.js';
 export { chainChecks } from './console-chain-checks.js';

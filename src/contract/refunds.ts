@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import {
+  addressKinds,
   addressText,
   boolean,
   described,
@@ -169,7 +170,7 @@ export const refundClaim = z.object({
   /** True if the caller can still give the address, or change the one that it gave. */
   canSetAddress: z.boolean(),
   /** The kind of the network's addresses. All rules are checked, and an `invalid_address` says which is broken. */
-  addressKind: z.enum(['bitcoin', 'evm', 'tron']),
+  addressKind: z.enum(addressKinds),
   /**
    * Text that the paying wallet signs with `personal_sign` to confirm the address: `{address}` stands for the address
    * exactly as it is sent. Only on EVM networks, while the address can be set.

@@ -42,7 +42,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
       options: {
         merchant: option.merchant('who receives the payments').required(),
         family: option
-          .oneOf(families, 'bitcoin, litecoin, tron, or evm: Ethereum and all networks like it')
+          .oneOf(families, `${families.join(', ')}; evm is Ethereum and all networks like it`)
           .required(),
         xpub: option.text(
           'KEY',

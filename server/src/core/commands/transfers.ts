@@ -69,7 +69,7 @@ export const transferCommands: Group = {
     fail: command({
       summary: 'Marks a transfer that was not sent as failed and makes its amount available again.',
       details:
-        'Running it again changes nothing. It is refused while an export reserves the transfer (see "transfers release"), and if any node shows that a treasury has paid it.',
+        'Running it again changes nothing. It is refused while an export reserves the transfer, and if any node shows that a treasury has paid it.',
       args: { id },
       options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
       async run({ transfersByHand, actor, signal }, given) {

@@ -1,4 +1,5 @@
 /** The addresses of a family of networks. A family is a folder with these: `npm run lists` lists them. */
+import type { AddressKind } from 'crypto-checkout/contract';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { AddressPrefixes, ScriptType } from '../addresses/bitcoin-scripts.js';
 import type { AddressNet } from '../chains/networks.js';
@@ -34,8 +35,7 @@ export interface BitcoinRules {
   readonly dustRate: bigint;
 }
 
-/** The kinds of chains: nodes of one kind are asked in the same way. */
-export type Kind = 'bitcoin' | 'evm' | 'tron';
+export type Kind = AddressKind;
 
 export interface FamilyAddresses {
   readonly kind: Kind;

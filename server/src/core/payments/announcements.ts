@@ -1,14 +1,16 @@
-/** Publishes webhook events about payments, in the transaction of the change that they report. */
+/** Decides which webhook events a payment's change causes, and stores them in its transaction: outcomes, and what is true of its money. */
 import {
   statusOf,
+  type PaymentFinding,
   type PaymentRecord,
+  type PaymentState,
   type Unaccepted,
   type WebhookEventType,
 } from 'crypto-checkout/contract';
 import { exactNumber } from '../money/units.js';
 import { invalidState } from '../shared/problem.js';
-import { eventsOf, outcomeEvent, type Standing } from './events.js';
 import { isReported } from './deposits.js';
+import type { Standing } from './log-messages.js';
 import type { PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import type { PaymentRow } from './store.js';
@@ -100,4 +102,45 @@ export function createAnnouncements({ outbox, wallet, currencies }: PaymentsDeps
       else await announceDeposit(transaction, payment, walletId);
     },
   };
+}
+
+/**
+ * The event that each finding sends once it is found. Too little has its outcome; money that was not accepted is
+ * reported each time that it comes.
+ */
+const eventOf: Readonly<Partial<Record<PaymentFinding, WebhookEventType>>> = {
+  over: 'payment.overpaid',
+  late: 'payment.late',
+};
+
+/** The events of a change, in the order in which they are sent. Most changes before an outcome have none. */
+function eventsOf(from: Standing, to: Standing): readonly WebhookEventType[] {
+  const [before, status] = [statusOf(from.state), statusOf(to.state)];
+  const events = to.findings.flatMap((finding) =>
+    from.findings.includes(finding) ? [] : (eventOf[finding] ?? []),
+  );
+  if (to.state === 'partially_paid' && from.state !== to.state) events.push('payment.partial');
+  // The outcome comes last, because a resend repeats the newest event.
+  if (status !== before && status !== 'in progress') {
+    if (to.isTakenShort) events.push('payment.accepted');
+    events.push(before === 'success' ? 'payment.reversed' : outcomeEvent(to.state));
+  }
+  return events;
+}
+
+/** The event that reports a state, for a payment without an up-to-date event. */
+function outcomeEvent(state: PaymentState): WebhookEventType {
+  const status = statusOf(state);
+  switch (status) {
+    case 'in progress':
+      return 'payment.updated';
+    case 'success':
+      return 'payment.success';
+    case 'cancelled':
+      return 'payment.cancelled';
+    case 'error':
+      return state === 'reversed' ? 'payment.reversed' : 'payment.error';
+    default:
+      return status satisfies never;
+  }
 }

@@ -5,10 +5,9 @@ import type { PersonalData } from '../db/personal-data.js';
 import type { AddressTable } from '../db/schema.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
-import type { Standing } from './events.js';
 import { feeOf } from './quote.js';
 import { unlocked, type LogEntry, type PaymentRow } from './store.js';
-import type { Sums } from './log-messages.js';
+import type { Standing, Sums } from './log-messages.js';
 
 /** A transfer to an address of a wallet. Its currency or network may differ from the wallet's. */
 export interface DepositedTransfer {

@@ -1,10 +1,17 @@
 /** The messages of a payment's time log, which payers and merchants read. */
-import { statusOf, type PaymentState } from 'crypto-checkout/contract';
-import type { Standing } from './events.js';
+import { statusOf, type PaymentFinding, type PaymentState } from 'crypto-checkout/contract';
 import type { LogEntry } from './store.js';
 
 /** The sums of a payment, as plain decimals in its currency. An entry keeps those that its message names, in this order. */
 const names = ['seen', 'received', 'amount', 'excess', 'currency', 'confirmations'] as const;
+
+/** A payment's state, with the findings that are true of its money in any state. */
+export interface Standing {
+  readonly state: PaymentState;
+  readonly findings: readonly PaymentFinding[];
+  /** True if it is a success only because the shop took less than was due. */
+  readonly isTakenShort?: boolean;
+}
 
 export type Sums = Readonly<Record<(typeof names)[number], string>>;
 

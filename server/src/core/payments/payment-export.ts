@@ -12,7 +12,7 @@ import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
-import { creditsOf } from './credit.js';
+import { creditsOf } from './receipts/view.js';
 import { refundQueries } from './refunds-of.js';
 
 type Read = ReturnType<typeof createPaymentExport>['read'];

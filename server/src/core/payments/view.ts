@@ -12,13 +12,12 @@ import { isoTime } from '../shared/clock.js';
 import { sealedJson, type Payer } from '../db/personal-data.js';
 import { tables, type MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
-import { creditsOf } from './credit.js';
 import { deeper, shownConfirmations } from './depth.js';
 import { feeOf } from './quote.js';
 import { isLive } from './receipts/receipt-store.js';
 import { hasTaken } from './has-taken.js';
 import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
-import { confirmationsOf, viewCredits, viewReceipts, viewUnlisted } from './receipts/view.js';
+import { confirmationsOf, creditsOf, viewCredits, viewReceipts, viewUnlisted } from './receipts/view.js';
 import type { LogRow, ReceiptSums, StoredRecord } from './store.js';
 
 export interface PageUrls {

@@ -8,7 +8,7 @@ import { readSchemas, type Schemas } from './openapi-schemas.js';
 
 const about = `Accept cryptocurrency payments and manage everything around them: customers, subscriptions, balances and payouts.
 
-Every request needs an API key, but for the claims of refunds: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope with \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Requests may send numbers and booleans as text. Times are ISO 8601 in UTC with milliseconds.
+Requests need an API key, unless their operation says otherwise: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope with \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Requests may send numbers and booleans as text. Times are ISO 8601 in UTC with milliseconds.
 
 To take a payment, create it, set its currency and network, lock the currency, and let the customer pay to the address. Verify the transaction before you deliver.`;
 

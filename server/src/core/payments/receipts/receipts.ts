@@ -9,10 +9,12 @@ import { pauseIfLong } from '../../shared/pause.js';
 import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from './new-receipts.js';
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { PaymentsDeps } from '../payments-deps.js';
-import { lockPayments, type PlainPayment } from '../store.js';
+import type { Posting } from '../../ledger/ledger.js';
+import { scopeOf } from '../../shared/scope.js';
+import { lockPayments, type LogEntry, type PlainPayment } from '../store.js';
 import { createRecordReceipts, storeReceipts, storeRest } from './record.js';
 import { createLogEntryOf } from './log.js';
-import { accountsOf } from './postings.js';
+import { accountsOf, confirmation, reversal } from './postings.js';
 import {
   affectedReceipts,
   findByBalance,
@@ -21,13 +23,24 @@ import {
   liveReceiptsOf,
   markArrived,
   storeChecked,
+  writeReceipts,
+  type ReceiptChange,
   type ReceiptRef,
 } from './receipt-store.js';
 import { createChooseDue } from './choose-due.js';
 import { createJudge, isReadyNow, readsStakes, takeVerdicts } from './stake.js';
-import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
+import {
+  addToLog,
+  dueReceipts,
+  isDeep,
+  isDropped,
+  newWork,
+  type DueReceipts,
+  type ReceiptsContext,
+  type Scan,
+  type Work,
+} from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
-import { settleReceipts } from './settle.js';
 import { createSetAside, type Unreadable } from './unreadable.js';
 
 interface ReceiptsDeps extends NewReceiptsDeps, Pick<PaymentsDeps, 'addresses' | 'ledger' | 'log'> {
@@ -241,4 +254,66 @@ function toUnchecked(receipt: ReceiptRow, required: Depth): UncheckedReceipt {
     blockHash: receipt.block_hash ?? '',
     needsFinality: required === null,
   };
+}
+
+/** Confirms, reverses and drops a payment's receipts, and reassesses the payment. */
+async function settleReceipts(
+  { clock, ledger, payments, logEntryOf }: ReceiptsContext,
+  transaction: Transaction,
+  scan: Scan,
+  work: Work,
+  due: DueReceipts,
+): Promise<void> {
+  const { payment, receipts, stored } = work;
+  const now = clock.now(scopeOf(payment));
+  const postings: Posting[] = [];
+  // A receipt that is lost and dropped at once is changed twice.
+  const changed = new Map<string, ReceiptChange>();
+  const confirmed: ReceiptChange[] = [];
+  const log: LogEntry[] = [...work.log];
+  const change = (after: ReceiptRow) => changed.set(after.id, { before: stored.get(after.id), after });
+
+  const available = new Map<string, bigint>();
+  for (const key of due.lost) {
+    const receipt = receipts.get(key);
+    if (!receipt) continue;
+    const { currency, merchant_id: merchantId } = receipt;
+    const before =
+      available.get(currency) ??
+      (await ledger.balance(transaction, payment.mode, currency, { kind: 'available', merchantId }));
+    const { posting, taken } = reversal(receipt, before);
+    available.set(currency, before - taken);
+    postings.push(posting);
+    change({
+      ...receipt,
+      status: 'seen',
+      confirmed_at: null,
+      is_credited: false,
+      credited_fee: 0n,
+      reversals: receipt.reversals + 1,
+    });
+    addToLog(log, receipt, logEntryOf('transfer_unconfirmed', receipt));
+  }
+  for (const key of due.confirmed) {
+    const receipt = receipts.get(key);
+    if (!receipt) continue;
+    postings.push(confirmation(receipt));
+    const after: ReceiptRow = { ...receipt, status: 'confirmed', confirmed_at: now };
+    confirmed.push({ before: stored.get(receipt.id), after });
+    addToLog(log, receipt, logEntryOf('transfer_confirmed', receipt));
+  }
+  for (const [key, current] of receipts) {
+    const receipt = changed.get(current.id)?.after ?? current;
+    if (!isDropped(receipt, key, scan, work)) continue;
+    change({ ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
+    addToLog(log, receipt, logEntryOf('transfer_dropped', receipt));
+  }
+
+  await writeReceipts(transaction, [...changed.values()]);
+  await payments.updatePayment(transaction, payment, undefined, {
+    postings,
+    confirmed,
+    isChanged: changed.size > 0 || work.isUncounted,
+    log,
+  });
 }

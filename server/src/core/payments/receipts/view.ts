@@ -5,8 +5,8 @@ import type { Currencies } from '../../money/currencies.js';
 import { exactNumber } from '../../money/units.js';
 import { isoTime } from '../../shared/clock.js';
 import { countsTowards } from '../assess.js';
-import { creditsOf } from '../credit.js';
 import { shownConfirmations } from '../depth.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import { isLive } from './receipt-store.js';
 import type { PaymentRow, StoredReceipt, StoredRecord } from '../store.js';
 
@@ -98,4 +98,20 @@ export function viewCredits(row: Pick<StoredRecord, 'sums'>, currencies: Currenc
       net: exactNumber(amount - fee, decimals),
     };
   });
+}
+
+/**
+ * The sums that receipts brought their merchant, before the fee, by currency. Receipts that were lost again bring
+ * nothing.
+ */
+export function creditsOf(
+  receipts: readonly Pick<ReceiptRow, 'currency' | 'amount' | 'credited_fee' | 'is_credited'>[],
+) {
+  const sums = new Map<string, { currency: string; amount: bigint; fee: bigint }>();
+  for (const { currency, amount, credited_fee: fee, is_credited: isCredited } of receipts) {
+    if (!isCredited) continue;
+    const sum = sums.get(currency) ?? { currency, amount: 0n, fee: 0n };
+    sums.set(currency, { currency, amount: sum.amount + amount, fee: sum.fee + fee });
+  }
+  return [...sums.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1));
 }
