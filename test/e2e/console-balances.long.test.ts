@@ -1,35 +1,27 @@
 /** Balances on the page Money: rows that add up, their worth at a rate with its age, and a coin without a rate. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { sumOfDecimals } from '../../console/sum.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
 import { signInAs } from './staff.js';
-import { schemesThatFit, useStage } from './stage.js';
+import { schemesThatFit, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({
-  DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`,
-  NETWORKS_FILE: '',
-  RATES_FILE: join(directory, 'rates.json'),
-});
 const rates = {
   source: 'a price list',
   unitsPerDollar: { USD: '1', EUR: '0.92' },
   dollarsPerUnit: { USDT: '1', USDC: '1', ETH: '3050' },
 };
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-balances-'));
-    await writeFile(join(directory, 'rates.json'), JSON.stringify(rates));
-    return { env: env() };
+const { stage, env } = useStageWithCommands({
+  async prepare(directory) {
+    const file = join(directory, 'rates.json');
+    await writeFile(file, JSON.stringify(rates));
+    return { RATES_FILE: file };
   },
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
 

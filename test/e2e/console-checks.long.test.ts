@@ -1,17 +1,14 @@
 /** The comparison with a real chain in the console: it runs with progress, finds what blocks did not show, and credits it. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory } from '../../server/test/support/forwarders.js';
 import { focused, press, tabTo } from './by-keyboard.js';
-import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
+import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
 import { signInAs } from './staff.js';
-import { inspect, useStage } from './stage.js';
+import { inspect, useStageWithCommands, writeNetworks } from './stage.js';
 
 const network = 'evm-dev';
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -19,31 +16,22 @@ const patient = { timeout: 60_000, interval: 300 };
 
 let anvil: Anvil;
 let splitter: Hex;
-let directory: string;
-let serverEnv: ServerEnv;
 let address: string;
 
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-checks-'));
+const { stage, env } = useStageWithCommands({
+  async prepare(directory) {
     anvil = await startAnvil();
     splitter = await anvil.deploy('Splitter');
     await deployFactory(anvil);
-    const file = join(directory, 'networks.json');
-    await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [anvil.url] } } }));
-    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env: serverEnv };
+    return writeNetworks(directory, { [network]: { nodes: [anvil.url] } });
   },
 });
-afterAll(async () => {
-  await anvil.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => anvil.stop());
 
 beforeAll(async () => {
-  const merchant = await merchantIdOf(serverEnv);
+  const merchant = await merchantIdOf(env());
   const given = `deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --now --yes`;
-  await runCommand(serverEnv, ...given.split(' '));
+  await runCommand(env(), ...given.split(' '));
   const { payment } = await vi.waitFor(() => stage.createLocked('ETH', network), patient);
   address = payment.addressInformation?.address ?? '';
   const value = `0x${BigInt(Math.round((payment.amount ?? 0) * 1e9) * 1e9).toString(16)}`;
@@ -60,7 +48,7 @@ const open = async (page: Page) => {
 const compare = (page: Page) => page.getByRole('button', { name: 'Compare now' }).click();
 
 test('an accountant compares, sees that the books agree, and later a difference, and advice about it', async () => {
-  const page = await signInAs('accountant', stage, serverEnv);
+  const page = await signInAs('accountant', stage, env());
   await open(page);
   await page.getByText('The books agree with the chain.').waitFor();
   await compare(page);
@@ -79,7 +67,7 @@ test('an accountant compares, sees that the books agree, and later a difference,
 });
 
 test('a manager credits the difference, once the nodes agree, and the books agree again', async () => {
-  const page = await signInAs('manager', stage, serverEnv);
+  const page = await signInAs('manager', stage, env());
   await open(page);
   await compare(page);
   const credit = async () => {
@@ -109,7 +97,7 @@ test('a manager credits the difference, once the nodes agree, and the books agre
 });
 
 test('a comparison is started, stopped and repeated without a pointer', async () => {
-  const page = await signInAs('accountant', stage, serverEnv);
+  const page = await signInAs('accountant', stage, env());
   await open(page);
   let release = () => {};
   const held = new Promise<void>((resume) => (release = resume));
@@ -130,13 +118,13 @@ test('a comparison is started, stopped and repeated without a pointer', async ()
 test('books that differ are on Home, which leads to the comparison and what it says of them', async () => {
   const balance = await anvil.rpc<string>('eth_getBalance', [address, 'latest']);
   await anvil.rpc('anvil_setBalance', [address, '0x7']);
-  const page = await signInAs('accountant', stage, serverEnv);
+  const page = await signInAs('accountant', stage, env());
   const link = page.getByRole('link', { name: '1 address holds another sum than the books say' });
   const words = ['chains', 'reconcile', '--network', network, '--mode', 'test', '--apply'];
   await vi.waitFor(async () => {
     await anvil.mine(1);
     // It exits with 3, because something is missing.
-    await runCommand(serverEnv, ...words).catch(() => undefined);
+    await runCommand(env(), ...words).catch(() => undefined);
     await page.reload();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     await link.waitFor({ timeout: 1000 });
@@ -150,7 +138,7 @@ test('books that differ are on Home, which leads to the comparison and what it s
   await row.getByText('Less than in the books.').waitFor();
   await inspect(page, 'console-checks-missing');
   // Nobody can credit what is missing.
-  const owner = await signInAs('owner', stage, serverEnv);
+  const owner = await signInAs('owner', stage, env());
   await open(owner);
   await owner.getByText('Missing', { exact: true }).waitFor();
   expect(await owner.getByRole('button', { name: 'Credit it…' }).count()).toBe(0);

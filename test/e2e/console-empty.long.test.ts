@@ -1,22 +1,11 @@
 /** A shop on its first day: each list says what will be there, and leads to the step before. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { misfitsOn } from './fitting.js';
 import { signInAs } from './staff.js';
-import { inspect, useStage } from './stage.js';
+import { inspect, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-empty-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 const go = async (page: Page, path: string) => {
   await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);

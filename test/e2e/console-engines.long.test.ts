@@ -1,35 +1,25 @@
 /** The console's pages in each engine: nothing fails, nothing is cut, and the page's own work is done in it. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod/mini';
 import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import type { Tab } from '../support/webdriver.js';
-import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
+import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { engines } from './engines.js';
 import { misfits } from './fitting.js';
 import { signInAs } from './staff.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands, writeNetworks } from './stage.js';
 
 let anvil: Anvil;
-let directory: string;
-let serverEnv: ServerEnv;
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-console-engines-'));
+const { stage, env } = useStageWithCommands({
+  async prepare(directory) {
     anvil = await startAnvil();
-    const file = join(directory, 'networks.json');
-    await writeFile(file, JSON.stringify({ networks: { 'evm-dev': { nodes: [anvil.url] } } }));
-    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env: serverEnv };
+    return writeNetworks(directory, { 'evm-dev': { nodes: [anvil.url] } });
   },
 });
-afterAll(async () => {
-  await anvil.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => anvil.stop());
 
 let paymentId: string;
 beforeAll(async () => {
@@ -62,8 +52,8 @@ const complaintsOf = (tab: Tab) => tab.run(() => (Reflect.get(window, 'complaint
 
 /** A person of the shop, in one document from the first script to the last page, so that no complaint is lost. */
 async function signIn(tab: Tab, email: string): Promise<void> {
-  const words = ['--merchant', await merchantIdOf(serverEnv), '--email', email, '--role', 'owner'];
-  const { signInUrl } = invitation.parse(await runCommand(serverEnv, 'users', 'invite', ...words));
+  const words = ['--merchant', await merchantIdOf(env()), '--email', email, '--role', 'owner'];
+  const { signInUrl } = invitation.parse(await runCommand(env(), 'users', 'invite', ...words));
   await tab.open(`http://localhost:${new URL(stage.server.url).port}/console`);
   await says(tab, 'Sign in');
   await listen(tab);
@@ -256,7 +246,7 @@ for (const engine of engines)
       async () => {
         const { name } = engine;
         // Somebody whose session is ended.
-        await signInAs('manager', stage, serverEnv);
+        await signInAs('manager', stage, env());
         const email = `payer-of-${name.toLowerCase()}@example.com`;
         const { data: customer } = await stage.merchant.customers.create({ body: { email } });
         const tab = await engine.open(stage, /40[0134]/);

@@ -1,22 +1,11 @@
 /** The newer pages of the console with only a keyboard: each form opens, is left with Escape, and gives the focus back. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { fillIn, focused, go, isInDialog, press, tabTo } from './by-keyboard.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { signInAs } from './staff.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-keyboard-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 let paymentId: string;
 let customerId: string;

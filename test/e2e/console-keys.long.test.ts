@@ -1,21 +1,10 @@
 /** The console by the keyboard: rows, search and the command palette. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { signInAs } from './staff.js';
-import { inspect, useStage } from './stage.js';
+import { inspect, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-keys-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 beforeAll(async () => {
   const customer = { email: 'grace.hopper@navy.example', name: 'Grace Hopper' };

@@ -1,25 +1,16 @@
 /** The console in a language that is longer than English and written from right to left: every page and dialog, for everybody. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { build } from 'vite';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { settingsPages } from './staff.js';
-import { expectToFit, inspect, useStage } from './stage.js';
+import { expectToFit, inspect, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-languages-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env, pathOf } = useStageWithCommands();
 
 /** In place of `console/messages/pick.ts`: each text is marked, accented and two fifths longer. */
 const pseudoPick = `
@@ -63,7 +54,7 @@ let shown: readonly string[];
 beforeAll(async () => {
   const id = await merchantIdOf(env());
   await Promise.all([
-    buildPseudo(join(directory, 'console')),
+    buildPseudo(pathOf('console')),
     // Nothing listens there.
     runCommand(
       env(),
@@ -131,7 +122,7 @@ async function open(): Promise<Page> {
   const page = await stage.page({ expectedErrors: /40[0134]/ });
   await page.route(/\/console\/(console\.js|chunks\/.*\.js)$/, async (route) => {
     const name = new URL(route.request().url()).pathname.replace('/console/', '');
-    const file = join(directory, 'console', name);
+    const file = join(pathOf('console'), name);
     // The document names files of the server's own build, to be fetched early: the script asks for none of them here.
     if (!existsSync(file)) return route.continue();
     const body = await readFile(file, 'utf8');

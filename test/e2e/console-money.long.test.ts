@@ -1,22 +1,11 @@
 /** Money in the console: said before it moves, and explained afterwards. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Payment } from 'crypto-checkout/contract';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { signInAs } from './staff.js';
-import { inspect, useStage } from './stage.js';
+import { inspect, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-money-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 const day = 86_400;

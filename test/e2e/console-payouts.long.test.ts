@@ -1,7 +1,5 @@
 /** Transfers in the console, on a real chain: exported for the treasury's wallet, paid by it, found and settled by the watcher. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { HDKey } from '@scure/bip32';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Hex } from 'viem';
@@ -12,9 +10,9 @@ import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/tes
 import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
 import { giveWallet, SendingWallet } from './browser-wallet.js';
 import { look } from './claim-page.js';
-import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
+import { merchantIdOf, runCommand, setDepositKey } from './deposit-keys.js';
 import { signInFirst } from './staff.js';
-import { cutFilters, inspect, useStage } from './stage.js';
+import { cutFilters, inspect, useStageWithCommands, writeNetworks } from './stage.js';
 
 /** The second of anvil's published accounts. */
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -24,37 +22,28 @@ const network = 'evm-dev';
 let anvil: Anvil;
 let litecoin: LitecoinNode | undefined;
 let token: Hex;
-let directory: string;
-let serverEnv: ServerEnv;
 let paymentId: string;
 
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-payouts-'));
+const { stage, env, pathOf } = useStageWithCommands({
+  async prepare(directory) {
     [anvil, litecoin] = await Promise.all([startAnvil(), hasLitecoind ? startLitecoin() : undefined]);
     token = await anvil.deploy('SilentToken');
     await deployFactory(anvil);
-    const file = join(directory, 'networks.json');
     const assets = { USDT: { contract: token, decimals: 6 } };
     const networks = {
       [network]: { nodes: [anvil.url], assets },
       ...(litecoin && { 'litecoin-regtest': { nodes: [litecoin.url] } }),
     };
-    await writeFile(file, JSON.stringify({ networks }));
-    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env: serverEnv };
+    return writeNetworks(directory, networks);
   },
 });
-afterAll(async () => {
-  await Promise.all([anvil.stop(), litecoin?.stop()]);
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => Promise.all([anvil.stop(), litecoin?.stop()]));
 
-const run = <T>(line: string) => runCommand(serverEnv, ...line.split(' ')) as Promise<T>;
+const run = <T>(line: string) => runCommand(env(), ...line.split(' ')) as Promise<T>;
 
 /** A payer pays 20 dollars, which the treasury then holds. */
 beforeAll(async () => {
-  const merchant = await merchantIdOf(serverEnv);
+  const merchant = await merchantIdOf(env());
   await run(`deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --yes`);
   await vi.waitFor(
     async () => {
@@ -79,7 +68,7 @@ beforeAll(async () => {
 }, 90_000);
 
 async function signIn(role: string, context?: BrowserContext): Promise<Page> {
-  const line = `users invite --merchant ${await merchantIdOf(serverEnv)} --email ${role}@shop.example --role ${role}`;
+  const line = `users invite --merchant ${await merchantIdOf(env())} --email ${role}@shop.example --role ${role}`;
   const { signInUrl } = await run<{ signInUrl: string }>(line);
   const { port } = new URL(stage.server.url);
   const page = await stage.page({ ...(context && { context }), expectedErrors: /40[0139]/ });
@@ -106,7 +95,7 @@ const isPaid = (id: string) =>
 /** Saves what a button gives, and reads it. */
 async function save(page: Page, press: () => Promise<void>): Promise<Buffer> {
   const [download] = await Promise.all([page.waitForEvent('download'), press()]);
-  const path = join(directory, download.suggestedFilename());
+  const path = pathOf(download.suggestedFilename());
   await download.saveAs(path);
   return readFile(path);
 }
@@ -159,7 +148,7 @@ test.skipIf(!hasLitecoind)(
     const node = litecoin;
     if (!node) throw new Error('There is no Litecoin Core');
     const litecoins = 'litecoin-regtest';
-    await setDepositKey(stage, serverEnv, await merchantIdOf(serverEnv), 'litecoin', litecoins);
+    await setDepositKey(stage, env(), await merchantIdOf(env()), 'litecoin', litecoins);
     const { payment } = await stage.createLocked('LTC', litecoins);
     await node.pay(payment.addressInformation?.address ?? '', String(payment.amount));
     await node.mine(6);

@@ -1,25 +1,16 @@
 /** Settings on pages of their own, other people's sessions, the audit log in words, and the steps before going live. */
 import { createServer } from 'node:http';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
 import { settingsPages, signInAs, signInFirst } from './staff.js';
-import { cutFilters, inspect, useStage } from './stage.js';
+import { cutFilters, inspect, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-settings-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
 async function show(page: Page, name: string): Promise<void> {

@@ -1,7 +1,5 @@
 /** Sweeps sent from a wallet in the browser, on a real chain: anvil mines, the watcher books, and the page follows each transaction. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -9,8 +7,8 @@ import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/
 import { deployFactory } from '../../server/test/support/forwarders.js';
 import { batchId, declined, giveWallet, SendingWallet } from './browser-wallet.js';
 import { look } from './claim-page.js';
-import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
-import { inspect, useStage } from './stage.js';
+import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { inspect, useStageWithCommands, writeNetworks } from './stage.js';
 
 /** The second to fourth of anvil's published accounts. Coins for one treasury are one transaction. */
 const treasuries = [
@@ -24,34 +22,25 @@ const network = 'evm-dev';
 
 let anvil: Anvil;
 let token: Hex;
-let directory: string;
-let serverEnv: ServerEnv;
 const paid: string[] = [];
 
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-sweeps-'));
+const { stage, env, pathOf } = useStageWithCommands({
+  async prepare(directory) {
     anvil = await startAnvil();
     token = await anvil.deploy('SilentToken');
     await deployFactory(anvil);
-    const file = join(directory, 'networks.json');
     const assets = { USDT: { contract: token, decimals: 6 } };
-    await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [anvil.url], assets } } }));
-    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env: serverEnv };
+    return writeNetworks(directory, { [network]: { nodes: [anvil.url], assets } });
   },
 });
-afterAll(async () => {
-  await anvil.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => anvil.stop());
 
-const run = <T>(line: string) => runCommand(serverEnv, ...line.split(' ')) as Promise<T>;
+const run = <T>(line: string) => runCommand(env(), ...line.split(' ')) as Promise<T>;
 const patient = { timeout: 60_000, interval: 300 };
 
 /** A payer pays 20 dollars, which are for this treasury. */
 async function payFor(treasury: string): Promise<void> {
-  const merchant = await merchantIdOf(serverEnv);
+  const merchant = await merchantIdOf(env());
   await run(
     `deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --now --yes`,
   );
@@ -98,7 +87,7 @@ async function installWallet(
 }
 
 async function signIn(role: string): Promise<Page> {
-  const line = `users invite --merchant ${await merchantIdOf(serverEnv)} --email ${role}@shop.example --role ${role}`;
+  const line = `users invite --merchant ${await merchantIdOf(env())} --email ${role}@shop.example --role ${role}`;
   const { signInUrl } = await run<{ signInUrl: string }>(line);
   const { port } = new URL(stage.server.url);
   const page = await stage.page({ expectedErrors: /40[0139]/ });
@@ -142,7 +131,7 @@ test('without a wallet, the page says what to do, and saves the plan for Safe', 
     page.waitForEvent('download'),
     page.getByRole('button', { name: 'Save for Safe' }).click(),
   ]);
-  const path = join(directory, download.suggestedFilename());
+  const path = pathOf(download.suggestedFilename());
   await download.saveAs(path);
   const { transactions } = JSON.parse(String(await readFile(path))) as { transactions: unknown[] };
   expect(transactions).toHaveLength(3);

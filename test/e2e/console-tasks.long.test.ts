@@ -1,23 +1,13 @@
 /** Twelve daily tasks of a shop's staff in the console, by clicks, keys and seconds, on a phone, and in a soak on a desk. */
 import { createServer } from 'node:http';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { signInAs } from './staff.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands } from './stage.js';
 import { roundsOf } from '../../server/test/support/rounds.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-tasks-'));
-    return { env: env() };
-  },
-});
+const { stage, env } = useStageWithCommands();
 
 /** The shop's receiver of webhooks. */
 let answer = 503;
@@ -25,10 +15,7 @@ const receiver = createServer((request, response) => {
   request.resume();
   response.writeHead(answer).end();
 });
-afterAll(async () => {
-  receiver.close();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => receiver.close());
 
 async function setWebhook(): Promise<void> {
   const address = receiver.address();

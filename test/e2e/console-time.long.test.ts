@@ -5,25 +5,16 @@
  * https://github.com/woocommerce/woocommerce-ios/issues/14038 (“today” of the device, not of the shop), and
  * https://github.com/umbraco/Umbraco.Commerce.Issues/issues/406 (filters in UTC, times in another zone).
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { misfitsOn } from './fitting.js';
 import { signInAs } from './staff.js';
-import { schemesThatFit, useStage } from './stage.js';
+import { schemesThatFit, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-time-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
 const zone = 'Asia/Kolkata';

@@ -1,25 +1,15 @@
 /** The console in a real browser: the daily tasks of a shop's staff, by their clicks. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { Payment } from 'crypto-checkout/contract';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { settingsPages } from './staff.js';
-import { inspect, useStage } from './stage.js';
+import { inspect, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-console-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env, pathOf } = useStageWithCommands();
 
 async function invite(role: string, email = `${role}@shop.example`): Promise<string> {
   const words = ['--merchant', await merchantIdOf(env()), '--email', email, '--role', role];
@@ -180,7 +170,7 @@ test(
       await click('link', 'Payments');
       const download = page.waitForEvent('download');
       await click('button', 'Save as CSV');
-      const file = join(directory, 'payments.csv');
+      const file = pathOf('payments.csv');
       await (await download).saveAs(file);
       const lines = (await readFile(file, 'utf8')).trim().split('\r\n');
       expect(lines[0]).toContain('id,reference,created,state');

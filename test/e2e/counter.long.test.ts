@@ -1,25 +1,15 @@
 /** The counter on a shop's tablet: an amount, a payment, a sound and a tick, and the next customer; and without a connection. */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkoutOn } from './checkout.js';
 import { signInAs } from './staff.js';
-import { inspect, qrReader, useStage } from './stage.js';
+import { inspect, qrReader, useStageWithCommands } from './stage.js';
 
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  blockIntervalMs: 200,
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-counter-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands({ blockIntervalMs: 200 });
 
 const sizes = [
   { width: 1024, height: 768 },

@@ -1,36 +1,27 @@
 /** The worked example of docs/going-live.md on one's own machine, command by command, as written there. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands, writeNetworks } from './stage.js';
 
 const root = resolve(import.meta.dirname, '../..');
 let anvil: Anvil;
-let directory: string;
-let env: { DATABASE_URL: string; NETWORKS_FILE: string };
 
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-going-live-'));
+const { stage, env, pathOf } = useStageWithCommands({
+  async prepare(directory) {
     anvil = await startAnvil();
     await anvil.rpc('evm_setIntervalMining', [1]);
-    const file = join(directory, 'networks.json');
-    await writeFile(file, JSON.stringify({ networks: { 'evm-dev': { nodes: [anvil.url] } } }));
-    await chmod(file, 0o600);
+    const settings = await writeNetworks(directory, { 'evm-dev': { nodes: [anvil.url] } });
+    await chmod(settings.NETWORKS_FILE, 0o600);
     await symlink(join(root, 'server'), join(directory, 'server'));
-    env = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env };
+    return settings;
   },
 });
 
-afterAll(async () => {
-  await anvil.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => anvil.stop());
 
 /** The payer's actions on the page of the refund's link. */
 const enterAddress = `curl -sS "$API/refund-claims/address" -H 'Content-Type: application/json' \\
@@ -50,8 +41,8 @@ test('each command of the part on anvil works as written, up to books without a 
     .replaceAll('http://127.0.0.1:8545', anvil.url)
     .replaceAll('http://127.0.0.1:8080', stage.server.url);
   const { stdout } = await promisify(execFile)('bash', ['-c', script], {
-    cwd: directory,
-    env: { ...process.env, ...env },
+    cwd: pathOf(''),
+    env: { ...process.env, ...env() },
   });
   for (const said of [
     '0  0x9858EfFD',

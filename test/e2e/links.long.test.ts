@@ -1,22 +1,11 @@
 /** A payment link in a real browser: made in the console, and paid by a stranger on a phone, in three languages. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { checkoutOn } from './checkout.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
-import { inspect, qrReader, useStage } from './stage.js';
+import { inspect, qrReader, useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-links-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 const longMs = 180_000;
 

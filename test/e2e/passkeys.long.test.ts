@@ -1,21 +1,10 @@
 /** A passkey in a real browser, whose authenticator is a virtual one: added in the console, and then enough to sign in with. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands } from './stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-passkeys-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands();
 
 /** A device that always reads its owner's fingerprint, and stores passkeys. */
 async function plugIn(page: Page, isUserVerified = true) {

@@ -2,11 +2,9 @@
  * The main job with real coins: somebody reads the page and pays on anvil or Litecoin Core, in full, in two parts, or
  * too much, and gets the excess back.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { verifyWebhook, type ReceivedWebhook } from 'crypto-checkout/client';
 import { decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
 import { HDKey } from '@scure/bip32';
@@ -20,9 +18,9 @@ import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
 import { ScriptedWallet } from '../support/scripted-wallet.js';
 import { giveWallet } from './browser-wallet.js';
 import { checkoutOn, type Checkout } from './checkout.js';
-import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
+import { merchantIdOf, runCommand, setDepositKey } from './deposit-keys.js';
 import { enter, heading, look, press } from './claim-page.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands, writeNetworks } from './stage.js';
 
 /** The way to pay and mine a coin. */
 interface Coin {
@@ -49,8 +47,6 @@ const confirmations = 2;
 let anvil: Anvil;
 let litecoin: LitecoinNode | undefined;
 let token: Hex;
-let directory: string;
-let serverEnv: ServerEnv;
 let shop: Server;
 let shopUrl: string;
 let secret: string;
@@ -58,9 +54,8 @@ let secret: string;
 let shopPage = '';
 const webhooks: ReceivedWebhook[] = [];
 
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-real-chains-'));
+const { stage, env, pathOf } = useStageWithCommands({
+  async prepare(directory) {
     [anvil, litecoin] = await Promise.all([startAnvil(), hasLitecoind ? startLitecoin() : undefined]);
     token = await anvil.deploy('SilentToken');
     await anvil.automine(false);
@@ -72,10 +67,7 @@ const stage = useStage({
       },
       ...(litecoin && { 'litecoin-regtest': { nodes: [litecoin.url], explorer: explorers } }),
     };
-    const file = join(directory, 'networks.json');
-    await writeFile(file, JSON.stringify({ networks }));
-    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env: serverEnv };
+    return writeNetworks(directory, networks);
   },
 });
 
@@ -94,12 +86,12 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
   shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
-  const merchant = await merchantIdOf(serverEnv);
+  const merchant = await merchantIdOf(env());
   // The secret comes before the deposit keys: their webhook is already signed with it.
-  const updated = await runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl);
+  const updated = await runCommand(env(), 'merchants', 'update', merchant, '--webhook-url', shopUrl);
   secret = (updated as { webhookSecret: string }).webhookSecret;
-  await setDepositKey(stage, serverEnv, merchant, 'evm', 'evm-dev');
-  if (litecoin) await setDepositKey(stage, serverEnv, merchant, 'litecoin', 'litecoin-regtest');
+  await setDepositKey(stage, env(), merchant, 'evm', 'evm-dev');
+  if (litecoin) await setDepositKey(stage, env(), merchant, 'litecoin', 'litecoin-regtest');
 });
 beforeEach(() => {
   webhooks.length = 0;
@@ -107,7 +99,6 @@ beforeEach(() => {
 afterAll(async () => {
   shop.close();
   await Promise.all([anvil.stop(), litecoin?.stop()]);
-  await rm(directory, { recursive: true, force: true });
 });
 
 const mineOnAnvil = () => anvil.mine();
@@ -377,11 +368,11 @@ describe('an over-payment is refunded to the address that its payer gives on the
     await anvil.automine(true);
     try {
       await deployFactory(anvil);
-      const merchant = await merchantIdOf(serverEnv);
+      const merchant = await merchantIdOf(env());
       const key = ['--merchant', merchant, '--mode', 'test', '--family', 'evm', '--treasury', treasury];
       // A server that starts knows the key, and no payment goes to an address of the previous one.
       await stage.server.restart(async () => {
-        await runCommand(serverEnv, 'deposit-keys', 'set', ...key, '--yes', '--now');
+        await runCommand(env(), 'deposit-keys', 'set', ...key, '--yes', '--now');
       });
       const offered = async () =>
         (await stage.create()).payment.currencyOptions?.map(({ network }) => network);
@@ -398,7 +389,7 @@ describe('an over-payment is refunded to the address that its payer gives on the
       const refund = await overpay(payer, '5', 'merchant');
       const before = await tether.balanceOf(owner);
       const swept = (await runCommand(
-        ...[serverEnv, 'sweeps', 'export', '--network', 'evm-dev', '--format', 'json'],
+        ...[env(), 'sweeps', 'export', '--network', 'evm-dev', '--format', 'json'],
       )) as { transactions: { to: string; data: string }[] };
       for (const { to, data } of swept.transactions) await transact(anvil, to, data);
       await anvil.mine(confirmations);
@@ -423,7 +414,7 @@ describe('an over-payment is refunded to the address that its payer gives on the
       await expect
         .poll(async () => {
           const { transfers } = (await runCommand(
-            ...[serverEnv, 'transfers', 'export', '--network', 'evm-dev', '--format', 'json'],
+            ...[env(), 'transfers', 'export', '--network', 'evm-dev', '--format', 'json'],
           )) as { transfers: { to: string; data: string }[] };
           exported.push(...transfers);
           return exported.length;
@@ -451,15 +442,15 @@ describe('an over-payment is refunded to the address that its payer gives on the
     await heading(page, 'Waiting for the shop');
     await stage.merchant.refunds.approve({ params: { refund_id: refund.id }, body: { address } });
 
-    const merchant = ['--merchant', await merchantIdOf(serverEnv), '--mode', 'test'];
+    const merchant = ['--merchant', await merchantIdOf(env()), '--mode', 'test'];
     const { psbt, versions } = (await runCommand(
-      ...[serverEnv, 'transfers', 'psbt', 'export', ...merchant],
+      ...[env(), 'transfers', 'psbt', 'export', ...merchant],
       ...['--network', litecoins.network, '--fee-rate', '2'],
     )) as { psbt: string; versions: { txHash: string }[] };
-    const file = join(directory, 'signed.psbt');
+    const file = pathOf('signed.psbt');
     const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9), tpub).derive("m/84'/1'/0'");
     await writeFile(file, signWith(account, psbt));
-    await runCommand(serverEnv, 'transfers', 'psbt', 'import', file);
+    await runCommand(env(), 'transfers', 'psbt', 'import', file);
     for (let block = 0; block < confirmations; block += 1) await litecoins.mine();
     await expectSent(page, refund, '0.1', versions[0]?.txHash ?? '');
     expect(await litecoins.balanceOf(address)).toBe(toUnits('0.1', 8));

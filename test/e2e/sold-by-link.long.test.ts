@@ -2,9 +2,6 @@
  * A sale without code: the shop chooses its e-mail and makes a link in the console. A stranger on a phone pays it with too much,
  * gets mail, and gets the excess back by the link in it; the owner gets mail about what waits.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { texts } from '../../console/messages/mail.js';
@@ -13,28 +10,17 @@ import { checkoutOn } from './checkout.js';
 import { enter, heading, press } from './claim-page.js';
 import { runCommand } from './deposit-keys.js';
 import { signInAs } from './staff.js';
-import { useStage } from './stage.js';
+import { useStageWithCommands } from './stage.js';
 
-let directory: string;
 let sink: Sink;
-const env = () => ({
-  DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`,
-  NETWORKS_FILE: '',
-  SMTP_URL: sink.url,
-  MAIL_FROM: 'pay@shop.example',
-});
-const stage = useStage({
+const { stage, env } = useStageWithCommands({
   blockIntervalMs: 200,
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-sold-'));
+  async prepare() {
     sink = await openSink();
-    return { env: env() };
+    return { SMTP_URL: sink.url, MAIL_FROM: 'pay@shop.example' };
   },
 });
-afterAll(async () => {
-  await sink.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => sink.stop());
 
 /** An address that belongs to nobody here. */
 const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';

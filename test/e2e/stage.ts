@@ -1,6 +1,7 @@
 /** The basis of every end-to-end test: the built server, a real browser, and pages that may not complain. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createMerchantClient, type CreatePaymentBody, type MerchantClient } from 'crypto-checkout/client';
@@ -172,6 +173,40 @@ export function useStage({
     },
   };
   return stage;
+}
+
+/**
+ * A stage on whose database commands run too, without settings of networks unless `prepare` returns them.
+ * @param prepare returns more of the server's environment; called before the server is started
+ */
+export function useStageWithCommands({
+  blockIntervalMs,
+  prepare,
+}: Pick<StageOptions, 'blockIntervalMs'> & {
+  readonly prepare?: (directory: string) => Promise<Readonly<Record<string, string>>>;
+} = {}) {
+  let directory: string;
+  let more: Readonly<Record<string, string>> | undefined;
+  const pathOf = (name: string) => join(directory, name);
+  /** Of the server and the commands. */
+  const env = () => ({ DATABASE_URL: `sqlite:${pathOf('data.sqlite')}`, NETWORKS_FILE: '', ...more });
+  const stage = useStage({
+    ...(blockIntervalMs !== undefined && { blockIntervalMs }),
+    async start() {
+      directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-stage-'));
+      more = await prepare?.(directory);
+      return { env: env() };
+    },
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  return { stage, env, pathOf };
+}
+
+/** Writes a file of networks for `useStageWithCommands`. @returns the server's setting of it */
+export async function writeNetworks(directory: string, networks: object): Promise<{ NETWORKS_FILE: string }> {
+  const file = join(directory, 'networks.json');
+  await writeFile(file, JSON.stringify({ networks }));
+  return { NETWORKS_FILE: file };
 }
 
 type ColorScheme = 'light' | 'dark';

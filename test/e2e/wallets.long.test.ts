@@ -1,9 +1,6 @@
 /** Paying from a wallet in the browser, on a real chain: the wallet signs with viem, anvil mines, and the server sees it arrive. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Payment } from 'crypto-checkout/contract';
 import type { Page } from 'playwright-core';
 import { createWalletClient, http, keccak256, type Hex } from 'viem';
@@ -13,8 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { giveWallet, SendingWallet } from './browser-wallet.js';
 import { checkoutOn, type Checkout } from './checkout.js';
-import { merchantIdOf, setDepositKey, type ServerEnv } from './deposit-keys.js';
-import { useStage } from './stage.js';
+import { merchantIdOf, setDepositKey } from './deposit-keys.js';
+import { useStageWithCommands, writeNetworks } from './stage.js';
 
 /** The second of anvil's published accounts: the payer. The first one deploys the token. */
 const payer = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d');
@@ -23,33 +20,26 @@ const tokenDecimals = 18;
 
 let anvil: Anvil;
 let token: Hex;
-let directory: string;
-let serverEnv: ServerEnv;
 let shop: Server | undefined;
 
-const stage = useStage({
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-wallets-'));
+const { stage, env } = useStageWithCommands({
+  async prepare(directory) {
     anvil = await startAnvil();
     token = await anvil.deploy('PlainToken', [tokenDecimals]);
     await anvil.call('PlainToken', token, 'transfer', [payer.address, 10n ** 24n]);
-    const file = join(directory, 'networks.json');
     const network = {
       nodes: [anvil.url],
       walletRpcUrl: anvil.url,
       assets: { USDT: { contract: token, decimals: tokenDecimals } },
     };
-    await writeFile(file, JSON.stringify({ networks: { 'evm-dev': network } }));
-    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
-    return { env: serverEnv };
+    return writeNetworks(directory, { 'evm-dev': network });
   },
 });
 
-beforeAll(async () => setDepositKey(stage, serverEnv, await merchantIdOf(serverEnv), 'evm', 'evm-dev'));
+beforeAll(async () => setDepositKey(stage, env(), await merchantIdOf(env()), 'evm', 'evm-dev'));
 afterAll(async () => {
   shop?.close();
   await anvil.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 interface TestWallet extends SendingWallet {

@@ -2,25 +2,13 @@
  * Public reports of pages whose text others rewrite, on every page of the product: the widget, the page for refunds, and
  * the console. The translator keeps translating for as long as the page is open, as those of browsers do.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
 import { merchantIdOf, runCommand } from '../e2e/deposit-keys.js';
 import { inEachEngine } from '../e2e/engines.js';
-import { useStage } from '../e2e/stage.js';
+import { useStageWithCommands } from '../e2e/stage.js';
 
-let directory: string;
-const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
-const stage = useStage({
-  blockIntervalMs: 0,
-  async start() {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-translators-'));
-    return { env: env() };
-  },
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const { stage, env } = useStageWithCommands({ blockIntervalMs: 0 });
 
 /**
  * Two ways to translate. Chrome's puts elements in place of texts, and so do those that took over its code: solid#1451,
