@@ -2,16 +2,15 @@
  * Measures the time from a block that the node reported to the server to the webhooks of the payments in it, with anvil
  * as the node.
  */
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { arch, platform } from 'node:process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { HDKey } from '@scure/bip32';
+import { spawnAnvil } from '../scripts/anvil.mjs';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';
@@ -28,7 +27,8 @@ const run = promisify(execFile);
  * @param {(() => Promise<void>)[]} stops
  */
 export async function measureWebhooks(engine, directory, stops) {
-  const anvilUrl = await startAnvil(stops);
+  const { url: anvilUrl, stop } = await spawnAnvil();
+  stops.push(stop);
   const node = await startProxy(anvilUrl, stops);
   const hooks = await startReceiver(stops);
   const networksFile = join(directory, 'networks.json');
@@ -89,28 +89,6 @@ export async function measureWebhooks(engine, directory, stops) {
   console.log(
     `${engine}: from a block to the webhooks of its ${paymentsPerRound} payments ${percentile(times, 0.5).toFixed(0)} ms, p95 ${percentile(times, 0.95).toFixed(0)} ms (aim: at most ${aimMs})`,
   );
-}
-
-/** @param {(() => Promise<void>)[]} stops @returns {Promise<string>} its URL */
-async function startAnvil(stops) {
-  const name = `@foundry-rs/anvil-${platform}-${arch === 'arm64' ? 'arm64' : 'amd64'}`;
-  const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  const child = spawn(join(root, 'bin', 'anvil'), ['--host', '127.0.0.1', '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  stops.push(async () => {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  });
-  let text = '';
-  return new Promise((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      text = (text + String(chunk)).slice(-20_000);
-      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(text)?.[1];
-      if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
-    });
-    child.once('exit', () => reject(new Error(`anvil did not start: ${text}`)));
-  });
 }
 
 /**

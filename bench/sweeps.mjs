@@ -2,12 +2,10 @@
  * `npm run bench -- sweeps`: gas per address of sweeps by the forwarder factory, compared with funding each address and
  * emptying it.
  */
-import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { arch, platform } from 'node:process';
 import { parseArgs } from 'node:util';
 import { HDKey } from '@scure/bip32';
+import { spawnAnvil } from '../scripts/anvil.mjs';
 import { createForwarderSource } from '../server/dist/core/addresses/forwarders.js';
 import { createAddressSource } from '../server/dist/core/addresses/address-sources.js';
 import { forwarderFactory } from '../server/dist/core/addresses/forwarder-factory.js';
@@ -58,26 +56,8 @@ contract Token is ERC20("Token", "T") { constructor() { _mint(msg.sender, type(u
   return `0x${output.contracts['Token.sol'].Token.evm.bytecode.object}`;
 }
 
-/** @returns {Promise<{ url: string, stop: () => void }>} */
-function startAnvil() {
-  const name = `@foundry-rs/anvil-${platform}-${arch === 'arm64' ? 'arm64' : 'amd64'}`;
-  const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  const child = spawn(join(root, 'bin', 'anvil'), ['--host', '127.0.0.1', '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => {
-      text = (text + String(chunk)).slice(-20_000);
-      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(text)?.[1];
-      if (port !== undefined) resolve({ url: `http://127.0.0.1:${port}`, stop: () => child.kill('SIGKILL') });
-    });
-    child.once('error', reject);
-  });
-}
-
 async function main() {
-  const anvil = await startAnvil();
+  const anvil = await spawnAnvil();
   try {
     /** @param {string} method @param {unknown[]} params */
     const rpc = async (method, params = []) => {
@@ -163,7 +143,7 @@ the server, and what is left of the gas stays.`);
       else await send(address, '0x', payer, 1000n);
     }
   } finally {
-    anvil.stop();
+    await anvil.stop();
   }
   measureDerivation();
 }

@@ -1,10 +1,5 @@
 /** Starts anvil, an Ethereum node for tests, and sends transactions on it. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { arch, platform } from 'node:process';
 import {
   createPublicClient,
   createWalletClient,
@@ -16,6 +11,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
+import { spawnAnvil } from '../../../scripts/anvil.mjs';
 import { compileContracts, type ContractName } from './contracts.js';
 
 /** The first of anvil's published accounts. */
@@ -63,12 +59,7 @@ const contracts = compileContracts();
 
 /** @param port the port of an anvil that was stopped; a free one by default */
 export async function startAnvil(port = 0): Promise<Anvil> {
-  const child = spawn(
-    anvilPath(),
-    ['--host', '127.0.0.1', '--port', String(port), '--slots-in-an-epoch', '2'],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const url = `http://127.0.0.1:${await readPort(child)}`;
+  const { url, stop } = await spawnAnvil(port, ['--slots-in-an-epoch', '2']);
   const transport: Transport = http(url, { retryCount: 0 });
   const account = privateKeyToAccount(senderKey);
   const client = createPublicClient({ chain: foundry, transport });
@@ -133,34 +124,6 @@ export async function startAnvil(port = 0): Promise<Anvil> {
       const behind = Math.ceil(Date.now() / 1000 - Number(timestamp));
       if (behind > 0) await rpc('evm_increaseTime', [behind]);
     },
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    },
+    stop,
   };
-}
-
-/** The program itself: the package's own starter would leave it running when it is killed. */
-function anvilPath(): string {
-  const cpu = arch === 'arm64' ? 'arm64' : 'amd64';
-  const name = `@foundry-rs/anvil-${platform}-${cpu}`;
-  const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
-  return join(root, 'bin', 'anvil');
-}
-
-async function readPort(child: ChildProcess): Promise<string> {
-  const { stdout } = child;
-  if (!stdout) throw new Error('anvil has no output');
-  let text = '';
-  return new Promise((resolve, reject) => {
-    // It is read to the end: anvil would stop at a full pipe.
-    stdout.on('data', (chunk) => {
-      text = (text + String(chunk)).slice(-20_000);
-      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(text)?.[1];
-      if (port !== undefined) resolve(port);
-    });
-    child.once('error', reject);
-    child.once('exit', () => reject(new Error(`anvil did not start: ${text}`)));
-  });
 }
