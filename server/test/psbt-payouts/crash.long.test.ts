@@ -62,12 +62,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('kill -9 around a PSBT, on $n
     proxy.behave = undefined;
   }
 
-  async function confirm(): Promise<void> {
-    await node.mine(2);
-    await shop.scan();
-    await shop.follow();
-  }
-
   it.each([
     ['before the node has the transaction', () => Promise.resolve()],
     [
@@ -89,7 +83,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('kill -9 around a PSBT, on $n
     expect(await node.rpc<string[]>('getrawmempool')).toContain(txHash);
     // An operator who does not know imports it once more.
     expect(await shop.import(merchant.sign(exported.psbt))).toMatchObject({ isBroadcast: true });
-    await confirm();
+    await shop.confirm();
     expect(await shop.statuses(rows)).toEqual(['success', 'success']);
     for (const { address, amount } of rows) {
       const received = await node.rpc<number>('getreceivedbyaddress', address);
@@ -111,7 +105,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('kill -9 around a PSBT, on $n
     await shop.follow();
     const txHash = bumped.versions[1]?.txHash ?? '';
     expect(await node.rpc<string[]>('getrawmempool')).toContain(txHash);
-    await confirm();
+    await shop.confirm();
     expect((await shop.transfer(rows[0]?.id ?? '')).tx_hash).toBe(txHash);
     await shop.expectBooksInOrder();
   });

@@ -173,6 +173,12 @@ export async function openPayoutShop(
     merchant,
     scan,
     follow,
+    /** Mines what waits, deep enough, and lets the server look. */
+    async confirm(blocks = 2): Promise<void> {
+      await node.mine(blocks);
+      await scan();
+      await follow();
+    },
     run,
     command,
     transfer,

@@ -36,11 +36,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     await node.stop();
   });
 
-  async function confirm(blocks = 2): Promise<void> {
-    await node.mine(blocks);
-    await shop.scan();
-    await shop.follow();
-  }
   /** The last deposit waits for a block again. */
   async function takeBack(): Promise<void> {
     await node.reorg(2, 'waiting');
@@ -72,7 +67,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     await merchant.fund(...funds);
     const { id, address, amount } = await merchant.lock({ amount: 20 });
     await node.pay(address, amount.toFixed(8));
-    await confirm();
+    await shop.confirm();
     const { id: refundId } = await merchant.ask<Refund>('POST', `/v1/payments/${id}/refunds`, {
       kind: 'full',
       networkFee: 'merchant',
@@ -93,12 +88,12 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     const { merchant, refund } = await approvedRefund(...funds);
     await takeBack();
     expect(await merchant.export()).toMatchObject({ skipped: [{ id: refund.transferId, reason }] });
-    await confirm();
+    await shop.confirm();
     if (funds.length === 0) await merchant.fund('0.01');
     const { transfers, psbt } = await merchant.export();
     expect(transfers).toMatchObject([{ id: refund.transferId }]);
     await shop.import(merchant.sign(psbt));
-    await confirm();
+    await shop.confirm();
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', amount: refund.amount });
     await shop.expectBooksInOrder();
   });
@@ -150,11 +145,11 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
       `The transfer ${refund.transferId} must not be paid now. ${notDue}`,
     );
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'approved', txHash: null });
-    await confirm();
+    await shop.confirm();
     await shop.import(signed);
     // It is on its way: coins that are reverted now stop neither the same file nor a higher fee.
     await shop.import(signed);
-    await confirm();
+    await shop.confirm();
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', amount: refund.amount });
     await shop.expectBooksInOrder();
   });
@@ -164,7 +159,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     const exported = await merchant.export();
     await takeBack();
     const hash = await broadcast(merchant, exported.psbt);
-    await confirm();
+    await shop.confirm();
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', txHash: hash });
     expect(await postings(refund)).toBe(1);
     await shop.expectBooksInOrder();
@@ -177,7 +172,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     await shop.run('transfers fail --reason no', refund.transferId);
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'failed', txHash: null });
     const hash = await broadcast(merchant, exported.psbt);
-    await confirm();
+    await shop.confirm();
     await shop.follow();
     expect(await retrieve(merchant, refund)).toMatchObject({
       status: 'paid',
@@ -198,13 +193,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('Payouts by PSBT that must wa
     const first = await merchant.export();
     expect(first.transfers.map(({ id }) => id)).toEqual([accepted?.id]);
     await shop.import(merchant.sign(first.psbt));
-    await confirm();
+    await shop.confirm();
     await shop.command('balances resume', ...account);
     const refund = await approve();
     const second = await merchant.export();
     expect(second.transfers.map(({ id }) => id)).toEqual([refund.transferId]);
     await shop.import(merchant.sign(second.psbt));
-    await confirm();
+    await shop.confirm();
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid' });
     await shop.expectBooksInOrder();
   });

@@ -44,11 +44,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     await node.stop();
   });
 
-  async function confirm(blocks = 2): Promise<void> {
-    await node.mine(blocks);
-    await shop.scan();
-    await shop.follow();
-  }
   const mempool = () => node.rpc<string[]>('getrawmempool');
   const hashOf = (psbt: ShownPsbt, number: number) => psbt.versions[number - 1]?.txHash ?? '';
   const rawOf = async (hash: string) =>
@@ -194,7 +189,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
         '0.00002 LTC is too little: nodes relay no output below 0.0000294 LTC',
       );
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       expect((await shop.transfer(fine?.id ?? '')).status).toBe('success');
       expect(await merchant.export()).toMatchObject({ psbt: null, skipped: [{ id: dust?.id }] });
     });
@@ -263,7 +258,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     const [former] = await depositKeys.list(shop.server.database.reader, merchant.id);
     const exported = await merchant.export({ key: former?.id });
     await shop.import(merchant.sign(exported.psbt));
-    await confirm();
+    await shop.confirm();
     expect(await shop.statuses(rows)).toEqual(['success']);
   });
 
@@ -283,7 +278,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect(await mempool()).toContain(hashOf(bumped, 2));
       expect(await mempool()).not.toContain(hashOf(bumped, 1));
       expect((await shop.transfer(first)).tx_hash).toBe(hashOf(bumped, 2));
-      await confirm();
+      await shop.confirm();
       const shown = await shop.show(exported.id);
       expect(shown).toMatchObject({ state: 'settled', problem: null });
       expect(shown.versions.map(({ isSettled }) => isSettled)).toEqual([false, true]);
@@ -299,7 +294,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.import(merchant.sign(bumped.psbt));
       const own = await node.rpc<string>('getnewaddress');
       await node.rpc('generateblock', own, [await rawOf(hashOf(bumped, 1))]);
-      await confirm();
+      await shop.confirm();
       const row = await shop.transfer(first);
       expect(row).toMatchObject({ status: 'success', tx_hash: hashOf(bumped, 1) });
       expect(Number(row.network_fee) / 1e8).toBe(Number(bumped.versions[0]?.fee));
@@ -310,7 +305,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const { merchant, exported, rows } = await prepare();
       const bumped = await shop.bump(exported.id, '6');
       await shop.import(merchant.sign(bumped.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
     });
 
@@ -337,11 +332,11 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect(none.skipped).toMatchObject([
         { id: row?.id, reason: expect.stringMatching(/reverted deposits.* takes 0\.8/) as string },
       ]);
-      await confirm();
+      await shop.confirm();
       const exported = await merchant.export();
       expect(exported.transfers.map(({ id }) => id)).toEqual([row?.id]);
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       expect((await shop.transfer(row?.id ?? '')).status).toBe('success');
       await shop.expectBooksInOrder();
     });
@@ -349,7 +344,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     it('A PSBT that is reorganised after it was settled is reported, confirmed again, and not settled twice', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       expect((await shop.show(exported.id)).state).toBe('settled');
       await node.reorg(2, 'waiting');
       await shop.scan();
@@ -358,7 +353,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
         'dropped its transaction (version 1) after it was settled',
       );
       expect((await shop.transfer(first)).status).toBe('success');
-      await confirm();
+      await shop.confirm();
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
       expect(await postings(first)).toEqual(['hold', 'post']);
       await shop.expectBooksInOrder();
@@ -367,7 +362,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     it('A PSBT that is reorganised and forgotten by the mempool is sent again', async () => {
       const { merchant, exported, first } = await prepare(['0.5'], [elsewhereTo]);
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       await node.reorg(2, 'waiting');
       await node.kill();
       await rm(join(node.directory, 'regtest', 'mempool.dat'), { force: true });
@@ -375,7 +370,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.follow();
       expect(await mempool()).toContain(hashOf(exported, 1));
       expect((await shop.show(exported.id)).problem).toMatch('It was sent again');
-      await confirm();
+      await shop.confirm();
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
       expect(await postings(first)).toEqual(['hold', 'post']);
       await shop.expectBooksInOrder();
@@ -388,14 +383,14 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.import(merchant.sign(bumped.psbt));
       const own = await node.rpc<string>('getnewaddress');
       await node.rpc('generateblock', own, [await rawOf(hashOf(bumped, 1))]);
-      await confirm();
+      await shop.confirm();
       expect((await shop.transfer(first)).tx_hash).toBe(hashOf(bumped, 1));
       const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 2);
       await node.rpc('invalidateblock', lowest);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [
         await rawOf(hashOf(bumped, 2)),
       ]);
-      await confirm(3);
+      await shop.confirm(3);
       const row = await shop.transfer(first);
       expect(row).toMatchObject({ status: 'success', tx_hash: hashOf(bumped, 2) });
       expect(Number(row.network_fee) / 1e8).toBe(Number(bumped.versions[1]?.fee));
@@ -415,13 +410,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       );
       const elsewhere = spendElsewhere(prepared);
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       const ours = await rawOf(hashOf(exported, 1));
       const height = await node.rpc<number>('getblockcount');
       const lowest = await node.rpc<string>('getblockhash', height - 1);
       await node.rpc('invalidateblock', lowest);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [elsewhere]);
-      await confirm();
+      await shop.confirm();
       const shown = await shop.show(exported.id);
       expect(shown.state).toBe('conflicted');
       expect(shown.problem).toContain('spent by another transaction');
@@ -436,7 +431,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       // And once more the other way: the returned transfer has been paid after all.
       await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 1));
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [ours]);
-      await confirm(4);
+      await shop.confirm(4);
       await shop.follow();
       expect(await shop.transfer(first)).toMatchObject({ status: 'success', failure_reason: null });
       expect(await postings(first)).toEqual(['back', 'hold', 'lost', 'post', 'post']);
@@ -449,7 +444,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const { merchant, exported } = prepared;
       const elsewhere = spendElsewhere(prepared, 5_000_000n);
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       const ours = await rawOf(hashOf(exported, 1));
       const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 1);
       await node.rpc('invalidateblock', lowest);
@@ -457,7 +452,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.follow();
       expect((await shop.show(exported.id)).problem).toContain('Another transaction that waits');
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [ours]);
-      await confirm();
+      await shop.confirm();
       await shop.follow();
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
       await shop.expectBooksInOrder();
@@ -472,7 +467,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     await node.start();
     await shop.follow();
     expect(await mempool()).toContain(hashOf(exported, 1));
-    await confirm();
+    await shop.confirm();
     expect(await shop.statuses(rows)).toEqual(['success']);
   });
 
@@ -484,8 +479,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     await shop.follow();
     expect(await shop.statuses(rows)).toEqual(['processing']);
     await node.start();
-    await confirm();
-    await confirm();
+    await shop.confirm();
+    await shop.confirm();
     expect(await shop.statuses(rows)).toEqual(['success']);
   });
 
@@ -502,7 +497,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
         /spent by another transaction, [0-9a-f]{64}, in block/,
       );
       await expect(shop.discard(exported.id)).rejects.toThrow('the network can confirm it at any time');
-      await confirm(1);
+      await shop.confirm(1);
       expect(await shop.show(exported.id)).toMatchObject({ state: 'conflicted' });
       expect(await shop.statuses(rows)).toEqual(['processing']);
       await expect(shop.import(merchant.sign(exported.psbt))).rejects.toThrow('can no longer be sent');
@@ -511,7 +506,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const again = await merchant.export();
       expect(again.inputs).not.toEqual(exported.inputs);
       await shop.import(merchant.sign(again.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
       await shop.expectBooksInOrder();
     });
@@ -527,7 +522,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const signed = merchant.signOther([exported], [original.getOutput(0)]);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [signed.hex]);
       const block = String(await node.rpc<number>('getblockcount'));
-      await confirm();
+      await shop.confirm();
       const { state, problem } = await shop.show(exported.id);
       expect(state).toBe('conflicted');
       expect(problem).toContain(`--tx-hash ${signed.id} --block ${block}`);
@@ -540,7 +535,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const again = await merchant.export();
       expect(again.transfers.map(({ id }) => id)).toEqual([rows[1]?.id]);
       await shop.import(merchant.sign(again.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success', 'success']);
       await shop.expectBooksInOrder();
     });
@@ -559,7 +554,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect((await shop.show(exported.id)).problem).toMatch(
         'If the wallet has raised the fee on its own, wait',
       );
-      await confirm();
+      await shop.confirm();
       await shop.follow();
       expect(await shop.statuses(rows)).toEqual(['success']);
       const row = await shop.transfer(first);
@@ -581,7 +576,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const hash = await node.rpc<string>('sendrawtransaction', signed.hex, 0);
       const refused = script === 'p2pkh' ? 'may have been broadcast' : 'signed and was broadcast';
       await expect(shop.discard(exported.id)).rejects.toThrow(refused);
-      await confirm();
+      await shop.confirm();
       expect((await shop.transfer(rows[0]?.id ?? '')).tx_hash).toBe(hash);
       expect(await shop.statuses(rows)).toEqual(['success']);
       await shop.expectBooksInOrder();
@@ -610,7 +605,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.import(merchant.sign(again.psbt));
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
-      await confirm();
+      await shop.confirm();
       await expect(node.rpc('sendrawtransaction', late.hex, 0)).rejects.toThrow('missingorspent');
       expect(await shop.statuses(rows)).toEqual(['success']);
       await shop.expectBooksInOrder();
@@ -629,13 +624,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect(await merchant.export()).toMatchObject(refused);
       await shop.scan();
       expect(await merchant.export()).toMatchObject(refused);
-      await confirm(1);
+      await shop.confirm(1);
       expect(await merchant.export()).toMatchObject(refused);
-      await confirm(1);
+      await shop.confirm(1);
       const again = await merchant.export();
       expect(again.inputs).toEqual(exported.inputs);
       await shop.import(merchant.sign(again.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
       await shop.expectBooksInOrder();
     });
@@ -659,12 +654,12 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
         skipped: [{ reason: expect.stringContaining('Try again when that is confirmed') as string }],
       });
       expect(await final()).toBe(false);
-      await confirm(1);
+      await shop.confirm(1);
       expect(await final()).toBe(true);
       const again = await merchant.export();
       expect(again.inputs).not.toEqual(exported.inputs);
       await shop.import(merchant.sign(again.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
     });
 
@@ -675,8 +670,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
       await node.rpc('sendrawtransaction', late.hex, 0);
-      await confirm();
-      await confirm(1);
+      await shop.confirm();
+      await shop.confirm(1);
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled' });
       expect(await shop.show(again.id)).toMatchObject({ state: 'conflicted' });
       expect(await shop.statuses(rows)).toEqual(['success']);
@@ -697,7 +692,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
       await node.rpc('sendrawtransaction', late.hex, 0);
-      await confirm();
+      await shop.confirm();
       expect(await shop.transfer(first)).toMatchObject({
         status: 'success',
         tx_hash: late.id,
@@ -724,7 +719,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
       await node.rpc('sendrawtransaction', late.hex, 0);
-      await confirm();
+      await shop.confirm();
       const [second = '', ...others] = await transfersWith(late.id);
       expect(others).toEqual([]);
       expect(second).not.toBe(first);
@@ -737,8 +732,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await node.reorg(2, 'waiting');
       await shop.follow();
       expect((await shop.show(exported.id)).problem).toMatch(`${problem}. The chain has dropped`);
-      await confirm();
-      await confirm();
+      await shop.confirm();
+      await shop.confirm();
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
       expect(await transfersWith(late.id)).toEqual([second]);
       expect(await postings(second)).toEqual(['hold', 'post']);
@@ -750,14 +745,14 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.discard(exported.id);
       const again = await merchant.export({ 'fee-rate': '3' });
       await shop.import(merchant.sign(again.psbt));
-      await confirm();
+      await shop.confirm();
       expect((await shop.transfer(first)).tx_hash).toBe(hashOf(again, 1));
       const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 1);
       await node.rpc('invalidateblock', lowest);
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [late.hex]);
-      await confirm();
+      await shop.confirm();
       await shop.follow();
       expect(await shop.transfer(first)).toMatchObject({ status: 'success', tx_hash: late.id });
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
@@ -776,7 +771,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const next = await merchant.export();
       expect(next).toMatchObject({ psbt: null });
       expect(next.skipped[0]?.reason).toMatch('was broadcast after all, and pays it');
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
       await shop.expectBooksInOrder();
     });
@@ -807,7 +802,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const shown = await shop.run('transfers psbt show', exported.id);
       expect(shown.text).toContain('the fee is taken out of it, because no coin is left to pay it');
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await receivedBy(small.address)).toBe(10_000_000n);
       expect(await receivedBy(large.address)).toBe(left);
       expect(await shop.transfer(large.id)).toMatchObject({
@@ -829,10 +824,10 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       const [last] = await merchant.transfers('0.25');
       // The change of the first one is not confirmed yet.
       await expect(merchant.export()).rejects.toThrow('The coins are not enough');
-      await confirm();
+      await shop.confirm();
       const second = await merchant.export();
       await shop.import(merchant.sign(second.psbt));
-      await confirm();
+      await shop.confirm();
       const fees = [exported, second].reduce((sum, { versions }) => sum + Number(versions[0]?.fee), 0);
       expect(await receivedBy(last?.address ?? '')).toBe(25_000_000n - BigInt(Math.round(fees * 1e8)));
       expect(await shop.custody(merchant.id)).toBe(0n);
@@ -847,7 +842,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.import(merchant.sign(bumped.psbt));
       const own = await node.rpc<string>('getnewaddress');
       await node.rpc('generateblock', own, [await rawOf(hashOf(bumped, 1))]);
-      await confirm();
+      await shop.confirm();
       expect(await shop.transfer(row?.id ?? '')).toMatchObject({ tx_hash: hashOf(bumped, 1) });
       await shop.expectBooksInOrder();
       const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 2);
@@ -855,7 +850,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [
         await rawOf(hashOf(bumped, 2)),
       ]);
-      await confirm(3);
+      await shop.confirm(3);
       const settled = await shop.transfer(row?.id ?? '');
       expect(settled).toMatchObject({ status: 'success', tx_hash: hashOf(bumped, 2) });
       expect(await receivedBy(settled.address)).toBe(settled.amount);

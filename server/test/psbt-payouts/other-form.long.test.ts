@@ -21,9 +21,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
   });
 
   async function confirm(blocks = 2): Promise<void> {
-    await node.mine(blocks);
-    await shop.scan();
-    await shop.follow();
+    await shop.confirm(blocks);
     await shop.follow();
   }
   async function include(raw: string): Promise<string> {

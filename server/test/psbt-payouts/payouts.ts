@@ -25,13 +25,6 @@ export const testPayouts = (engine: TestEngine): unknown =>
     });
     afterAll(() => shop.close());
 
-    /** Mines what waits, deep enough, and lets the server look. */
-    async function confirm(blocks = 2): Promise<void> {
-      await node.mine(blocks);
-      await shop.scan();
-      await shop.follow();
-    }
-
     it('with a fee of 0 %, all that the balance shows can be withdrawn, the fees of the network inside', async () => {
       const merchant = await shop.merchant();
       await shop.command('merchants update', merchant.id, '--fee-basis-points', '0');
@@ -44,7 +37,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
         const [row] = await merchant.transfers(amount.toFixed(8));
         const { psbt } = await merchant.export();
         await shop.import(merchant.sign(psbt));
-        await confirm();
+        await shop.confirm();
         const settled = await shop.transfer(row?.id ?? '');
         expect(settled.status).toBe('success');
         const received = await node.rpc<number>('getreceivedbyaddress', settled.address);
@@ -76,9 +69,9 @@ export const testPayouts = (engine: TestEngine): unknown =>
       const [version] = imported.versions;
       expect(await node.rpc<string[]>('getrawmempool')).toContain(version?.txHash);
       expect(new Set(await shop.statuses(rows))).toEqual(new Set(['processing']));
-      await confirm(1);
+      await shop.confirm(1);
       expect((await shop.show(exported.id)).state).toBe('sent');
-      await confirm(1);
+      await shop.confirm(1);
       expect((await shop.show(exported.id)).state).toBe('settled');
 
       for (const { id, address, amount } of rows) {
@@ -111,7 +104,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
           path === '1/0' ? '0/0' : `1/${Number(path[2]) - 1}`,
         ]);
         await shop.import(merchant.sign(exported.psbt));
-        await confirm();
+        await shop.confirm();
         expect((await shop.transfer(row?.id ?? '')).status).toBe('success');
       }
       await shop.expectBooksInOrder();
@@ -153,7 +146,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
       expect((await shop.show(psbt.id)).state).toBe('open');
       expect(await ada('/import', { signed })).toMatchObject({ id: psbt.id, isBroadcast: true });
       expect(await shop.statuses(rows)).toEqual(['processing']);
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
       const log = (await shop.command(`audit list --merchant ${merchant.id}`)) as Record<string, string>[];
       expect(
@@ -176,7 +169,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
         const rate = (fee * 1e8) / vsize;
         expect(rate).toBeGreaterThanOrEqual(7.5);
         expect(rate).toBeLessThan(7.5 * 1.03);
-        await confirm();
+        await shop.confirm();
         expect(await shop.statuses(rows)).toEqual(['success', 'success']);
         await shop.expectBooksInOrder();
       },
@@ -200,7 +193,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
         const { hex } = await node.rpc<{ hex: string }>('finalizepsbt', signed.psbt);
         const imported = await shop.import(script === 'p2wpkh' ? signed.psbt : hex);
         expect(imported.isBroadcast).toBe(true);
-        await confirm();
+        await shop.confirm();
         expect(await shop.statuses(rows)).toEqual(['success']);
       },
     );

@@ -40,11 +40,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
     const lie = (forge: Forge) => {
       first.behave = () => ({ results: forge });
     };
-    async function confirm(blocks = 2): Promise<void> {
-      await node.mine(blocks);
-      await shop.scan();
-      await shop.follow();
-    }
     const blockAt = async (above: number) =>
       node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - above);
 
@@ -90,7 +85,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
         problem: expect.stringContaining(waits) as string,
       });
       first.behave = undefined;
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
       await shop.expectBooksInOrder();
@@ -100,7 +95,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
       const { merchant, rows, exported } = await prepare('0.5');
       await shop.import(merchant.sign(exported.psbt));
       second.behave = () => 'hang up';
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['processing']);
       expect((await shop.show(exported.id)).problem).toContain(waits);
       second.behave = undefined;
@@ -112,7 +107,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
     it('A transfer that was paid is not given back because one node shows its coins spent elsewhere', async () => {
       const { merchant, rows, exported, hash } = await prepare('0.5');
       await shop.import(merchant.sign(exported.psbt));
-      await confirm();
+      await shop.confirm();
       expect(await shop.statuses(rows)).toEqual(['success']);
       await node.mine(2);
       const own = await blockAt(3);
@@ -135,7 +130,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
         problem: expect.stringContaining(waits) as string,
       });
       first.behave = undefined;
-      await confirm(1);
+      await shop.confirm(1);
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
       await shop.expectBooksInOrder();
     });

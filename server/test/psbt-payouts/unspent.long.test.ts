@@ -34,11 +34,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
       .execute();
     return rows.map(({ amount, branch }) => `${amount / 1e8} at ${branch}`);
   }
-  async function confirm(blocks = 2): Promise<void> {
-    await node.mine(blocks);
-    await shop.scan();
-    await shop.follow();
-  }
   const violations = () => violationsOf(shop.server.database);
 
   it('are the deposits until a payout that spends them is confirmed, then its change, and again when the chain drops it', async () => {
@@ -49,7 +44,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     const exported = await merchant.export();
     await shop.import(merchant.sign(exported.psbt));
     expect(await marks(merchant.id)).toEqual(['0.5 at 0', '0.25 at 0', '0.125 at 0']);
-    await confirm();
+    await shop.confirm();
     const change = `${exported.versions[0]?.change ?? ''} at 1`;
     expect(await marks(merchant.id)).toEqual(['0.25 at 0', change, '0.125 at 0']);
     await shop.expectBooksInOrder();
@@ -58,7 +53,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     await shop.follow();
     // The change is still expected, and its transaction waits.
     expect(await marks(merchant.id)).toEqual(['0.5 at 0', '0.25 at 0', change, '0.125 at 0']);
-    await confirm();
+    await shop.confirm();
     expect((await shop.show(exported.id)).state).toBe('settled');
     expect(await marks(merchant.id)).toEqual(['0.25 at 0', change, '0.125 at 0']);
     await shop.expectBooksInOrder();
@@ -75,7 +70,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
       (wallet) => wallet.addresses.find((one) => one.network === network)?.address ?? '',
     );
     await node.rpc('sendmany', '', Object.fromEntries(addresses.map((address) => [address, '0.5'])));
-    await confirm();
+    await shop.confirm();
     await merchant.transfers('0.1');
     const first = await merchant.export();
     await merchant.transfers('0.1');
@@ -149,7 +144,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     await merchant.transfers('0.3');
     const exported = await merchant.export();
     await shop.import(merchant.sign(exported.psbt));
-    await confirm();
+    await shop.confirm();
     const { database } = shop.server;
     const all = () =>
       database.reader

@@ -40,12 +40,6 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       await node.stop();
     });
 
-    async function confirm(blocks = 2): Promise<void> {
-      await node.mine(blocks);
-      await shop.scan();
-      await shop.follow();
-    }
-
     /** A paid payment without a service fee, so that nothing is left for the network, and its full refund, approved. */
     async function approvedRefund(networkFee: 'merchant' | 'payer', part?: number) {
       const merchant = await shop.merchant();
@@ -56,7 +50,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       );
       const { id, address, amount } = await merchant.lock({ amount: 20 });
       await node.pay(address, amount.toFixed(8));
-      await confirm();
+      await shop.confirm();
       expect((await payment(merchant, id)).status).toBe('success');
       const refund = await merchant.ask<RefundRecord>('POST', `/v1/payments/${id}/refunds`, {
         ...(part === undefined ? { kind: 'full' } : { kind: 'partial', amount: String(part) }),
@@ -127,13 +121,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       }
 
       await block(first);
-      await confirm();
+      await shop.confirm();
       await expectTold(hashOf(bumped, 1));
       // The chain takes the other version after all, in which more was left for the network.
       const height = await node.rpc<number>('getblockcount');
       await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 2));
       await block(second);
-      await confirm(3);
+      await shop.confirm(3);
       await expectTold(hashOf(bumped, 2));
       expect(await webhooksOf(refund)).toHaveLength(2);
       const again = await shop.server.api('POST', `/v1/payments/${paymentId}/refunds`, {
@@ -192,7 +186,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       await merchant.fund('0.01');
       const { psbt } = await merchant.export();
       await shop.import(merchant.sign(psbt));
-      await confirm();
+      await shop.confirm();
       const record = await retrieve(merchant, refund);
       expect(record).toMatchObject({ status: 'paid', amount: refund.amount, fee: 0 });
       const received = await node.rpc<number>('getreceivedbyaddress', record.address, 1);
