@@ -4,7 +4,7 @@ import { newId } from '../../src/core/shared/ids.js';
 import { prune } from '../../src/core/ops/prune.js';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.js';
 import { engines, enginesOfSoak } from '../support/engines.js';
-import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
+import { receive, startReceiver, type Receiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 import { clockAt } from '../support/clock.js';
 import { plainData } from '../support/plain-data.js';
@@ -28,11 +28,6 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
   afterAll(() => shop.server.stop());
 
-  async function receive(options?: ReceiverOptions): Promise<Receiver> {
-    const receiver = await startReceiver(options);
-    onTestFinished(() => receiver.stop());
-    return receiver;
-  }
   /** A receiver with its own account. */
   async function openEndpoint(): Promise<{ receiver: Receiver; merchantId: string }> {
     const receiver = await receive();

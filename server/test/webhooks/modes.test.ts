@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeCertificate } from '../support/certificate.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
+import { receive, startReceiver, type Receiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 const certificate = makeCertificate('hooks.example');
@@ -24,11 +24,6 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
   });
   afterAll(() => shop.server.stop());
 
-  async function receive(options: ReceiverOptions = {}): Promise<Receiver> {
-    const receiver = await startReceiver(options);
-    onTestFinished(() => receiver.stop());
-    return receiver;
-  }
   /** A merchant with an endpoint for each mode. */
   async function openEndpoints() {
     const test = await receive();

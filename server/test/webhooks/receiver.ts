@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { onTestFinished } from 'vitest';
 import type { WebhookEvent } from 'crypto-checkout/contract';
 import type { TestCertificate } from '../support/certificate.js';
 
@@ -47,7 +48,7 @@ export interface ReceiverOptions {
 export async function startReceiver(options: ReceiverOptions = {}): Promise<Receiver> {
   const { host = '127.0.0.1', port = 0, certificate } = options;
   let connections = 0;
-  const listener: RequestListener = (request, response) => void receive(request, response);
+  const listener: RequestListener = (request, response) => void take(request, response);
   const server = certificate ? createTlsServer(certificate, listener) : createServer(listener);
   server.on('connection', () => (connections += 1));
   server.listen(port, host);
@@ -68,7 +69,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     },
   };
 
-  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const received = read(request, Buffer.concat(chunks).toString('utf8'), receiver.secret);
@@ -77,6 +78,13 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     if (answer === 'hang') return;
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }
+  return receiver;
+}
+
+/** A receiver that stops when the test has finished. */
+export async function receive(options?: ReceiverOptions): Promise<Receiver> {
+  const receiver = await startReceiver(options);
+  onTestFinished(() => receiver.stop());
   return receiver;
 }
 

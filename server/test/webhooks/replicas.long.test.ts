@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/database.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { startProcess } from '../support/process.js';
-import { startReceiver, type Receiver } from './receiver.js';
+import { receive } from './receiver.js';
 import { openWebhookShop } from './webhook-shop.js';
 
 async function command(databaseUrl: string, ...args: string[]): Promise<unknown> {
@@ -26,12 +26,6 @@ async function expectShortClaims(databaseUrl: string): Promise<void> {
   await database.close();
   expect(claimed.length).toBeGreaterThan(0);
   for (const { claimed_until: until } of claimed) expect(until).toBeLessThanOrEqual(Date.now() + 4000);
-}
-
-async function receive(port?: number): Promise<Receiver> {
-  const receiver = await startReceiver(port === undefined ? {} : { port });
-  onTestFinished(() => receiver.stop());
-  return receiver;
 }
 
 describe.each(engines)('a server killed between commit and delivery, on $name', (engine) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Resolve } from '../../src/core/webhooks/targets.js';
 import { makeCertificate } from '../support/certificate.js';
 import { engines } from '../support/engines.js';
-import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
+import { receive, startReceiver, type Receiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 import type { Mode } from '../../src/core/shared/scope.js';
 
@@ -103,11 +103,6 @@ describe.each(engines)('on $name', (engine) => {
     await receiver.stop();
   });
 
-  async function receive(options?: ReceiverOptions): Promise<Receiver> {
-    const other = await startReceiver(options);
-    onTestFinished(() => other.stop());
-    return other;
-  }
   /** Creates an account with any webhook URL, even one that the command line would refuse. */
   async function account(url: string, mode: Mode): Promise<string> {
     const merchantId = await shop.merchant({ ...receiver });
