@@ -2,12 +2,6 @@
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-export async function go(page: Page, path: string): Promise<void> {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.locator('main h1').waitFor();
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
-}
-
 /** The text of the control that has the focus, or the name of its field. */
 export const focused = (page: Page) =>
   page.evaluate(() => {

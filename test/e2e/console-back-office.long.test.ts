@@ -1,7 +1,7 @@
 /** Work that needed a shell, done in the console: erasing a customer, payouts to a bank, and the month of the books; and records that show each other. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { inspect, useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();
@@ -31,10 +31,6 @@ beforeAll(async () => {
   await paidOrder(grace);
 }, 90_000);
 
-const go = async (page: Page, path: string) => {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
-};
 const press = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) }).click();
 const fill = (page: Page, name: string | RegExp, value: string) =>

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { misfitsOn } from './fitting.js';
 import { long } from './long-data.js';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { inspect, useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();
@@ -27,10 +27,6 @@ beforeAll(async () => {
   [short, other] = [one, two];
 }, 90_000);
 
-const go = async (page: Page, path: string) => {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
-};
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Menu' });
 const waiting = (page: Page, count: number) =>
   menu(page)

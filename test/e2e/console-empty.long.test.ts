@@ -1,17 +1,10 @@
 /** A shop on its first day: each list says what will be there, and leads to the step before. */
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { misfitsOn } from './fitting.js';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { inspect, useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();
-
-const go = async (page: Page, path: string) => {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.locator('main h1').waitFor();
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
-};
 
 /** By page: a part of each list's sentence, and the link or the button below it. */
 const lists: Readonly<Record<string, readonly (readonly [sentence: string, step: string | null])[]>> = {

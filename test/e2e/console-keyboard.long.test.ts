@@ -1,8 +1,8 @@
 /** The newer pages of the console with only a keyboard: each form opens, is left with Escape, and gives the focus back. */
 import { beforeAll, expect, test, vi } from 'vitest';
-import { fillIn, focused, go, isInDialog, press, tabTo } from './by-keyboard.js';
+import { fillIn, focused, isInDialog, press, tabTo } from './by-keyboard.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();

@@ -1,8 +1,7 @@
 /** Money in the console: said before it moves, and explained afterwards. */
 import type { Payment } from 'crypto-checkout/contract';
-import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { inspect, useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();
@@ -30,11 +29,6 @@ beforeAll(async () => {
   await confirm();
   await vi.waitFor(async () => expect((await stage.verify(late.id)).state).not.toBe('expired'), 20_000);
 }, 90_000);
-
-const go = async (page: Page, path: string) => {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
-};
 
 test('a late and short payment says what happened and what to do, and its money is not called good', async () => {
   const page = await signInAs('owner', stage, env());

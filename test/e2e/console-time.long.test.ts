@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { misfitsOn } from './fitting.js';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { schemesThatFit, useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();
@@ -45,12 +45,6 @@ async function signIn(): Promise<Page> {
     timezoneId: 'America/Los_Angeles',
   });
   return signInAs('owner', stage, env(), undefined, context);
-}
-
-async function go(page: Page, path: string): Promise<void> {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.locator('main h1').waitFor();
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
 }
 
 const references = async (page: Page) =>

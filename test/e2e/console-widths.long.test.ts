@@ -2,11 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { misfitsOn } from './fitting.js';
 import { long, makeLongData } from './long-data.js';
-import { signInAs } from './staff.js';
+import { go, signInAs } from './staff.js';
 import { useStageWithCommands } from './stage.js';
 
 const { stage, env } = useStageWithCommands();
@@ -19,17 +18,11 @@ beforeAll(async () => {
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
 const widths = [320, 390, 768, 1024, 1280, 1366, 1920];
 
-async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
-  await page.locator('main h1').waitFor();
-  await page.waitForFunction(() => !document.querySelector('main .wait'));
-}
-
 test('nothing is cut, covered or broken on any page, at any width, in light and dark', async () => {
   const page = await signInAs('owner', stage, env());
   const found = new Set<string>();
   for (const path of data.paths) {
-    await open(page, path);
+    await go(page, path);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       for (const width of widths) {
@@ -60,7 +53,7 @@ test('a phone shows a record in two lines, and four entries of the menu', async 
     'wallets',
     'developers',
   ]) {
-    await open(page, path);
+    await go(page, path);
     const heights = await page
       .locator('main tbody tr', { has: page.locator('td:first-child > a') })
       .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
@@ -85,14 +78,14 @@ test('each dialog of a page fits on a narrow screen', { timeout: 240_000 }, asyn
   for (const path of data.paths) {
     // Wide enough for all buttons of a row.
     await page.setViewportSize({ width: 1920, height: 900 });
-    await open(page, path);
+    await go(page, path);
     const main = page.locator('main');
     const named = main.getByRole('button', { name: /…$/, disabled: false });
     for (const name of await named.allInnerTexts()) {
       const key = `${path.replace(/\W.*/, '')}: ${name}`;
       if (opened.has(key)) continue;
       opened.add(key);
-      await open(page, path);
+      await go(page, path);
       await main.getByRole('button', { name, exact: true }).first().click();
       await dialog.waitFor();
       await page.setViewportSize({ width: 320, height: 700 });
@@ -108,7 +101,7 @@ test('each dialog of a page fits on a narrow screen', { timeout: 240_000 }, asyn
 test.each([390, 1024, 1280, 1366])('a refund can be approved and declined at %i px', async (width) => {
   const page = await signInAs('manager', stage, env());
   await page.setViewportSize({ width, height: 900 });
-  await open(page, 'refunds');
+  await go(page, 'refunds');
   const row = page.getByRole('row', { name: long.reference }).filter({ hasText: 'Waiting for approval' });
   const press = async (name: string) => {
     const button = row.getByRole('button', { name });
@@ -127,7 +120,7 @@ test.each([390, 1024, 1280, 1366])('a refund can be approved and declined at %i 
 
 test('a text that is cut is shown whole to the pointer and to the keyboard', async () => {
   const page = await signInAs('owner', stage, env());
-  await open(page, 'payments');
+  await go(page, 'payments');
   const row = page.getByRole('row', { name: long.reference });
   const payer = row.getByRole('cell', { name: long.email });
   const isCut = () => payer.evaluate((cell) => cell.scrollWidth > cell.clientWidth);

@@ -28,6 +28,13 @@ export async function signInAs(
   return page;
 }
 
+/** Opens a page of the console, and waits until it has read what it shows. */
+export async function go(page: Page, path: string): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.locator('main h1').waitFor();
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+}
+
 /** Presses what needs a fresh sign-in, when the last one is too old: it is asked for first, and then the form opens at its first field. */
 export async function signInFirst(page: Page, press: () => Promise<void>, first: Locator): Promise<void> {
   const question = page.getByRole('heading', { name: 'Sign in again for this' });
