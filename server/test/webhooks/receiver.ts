@@ -39,7 +39,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-export interface ReceiverOptions {
+interface ReceiverOptions {
   readonly host?: string;
   readonly port?: number;
   readonly certificate?: TestCertificate;
