@@ -237,7 +237,7 @@ module.exports = {
     ),
     only(
       'rpc',
-      'What asks nodes knows no chain, only what it reports of nodes, and how addresses of hosts are written.',
+      'The client of nodes knows no chain, only its own report of nodes, and the form of host addresses.',
       '^server/src/modules/networks/rpc/',
       '^(src/contract|server/src/core/shared)/',
       '^server/src/core/chains/(connected|nodes-unavailable)\\.ts$',
@@ -297,20 +297,20 @@ module.exports = {
     ),
     only(
       'shared',
-      'What all rooms share depends on none of them.',
+      'The code that all rooms share depends on none of them.',
       '^server/src/core/shared/',
       '^src/contract/',
       '^(node:)?crypto$',
     ),
     never(
       'tests',
-      'What is shipped imports no test and no script.',
+      'Shipped code imports no test and no script.',
       { path: '^(src|server/src|demo)/' },
       { path: '^(test|server/test|scripts|bench)/' },
     ),
     never(
       'dependencies',
-      'What is shipped imports what its package.json names as a dependency, and what is there.',
+      'Shipped code imports only existing files and the dependencies that its package.json names.',
       // React is an optional peer of this entry: only those who use it have it.
       { path: '^(src|server/src)/', pathNot: '^src/react\\.ts$' },
       { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown', 'unknown', 'undetermined'] },

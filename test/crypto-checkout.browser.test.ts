@@ -532,7 +532,7 @@ describe('copying', () => {
     return field?.value.slice(field.selectionStart, field.selectionEnd);
   };
 
-  describe('where the browser does not do it', () => {
+  describe('in a browser that does not do it', () => {
     beforeEach(() => {
       setClipboard(refuse);
       setExecCommand(() => false);

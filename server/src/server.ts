@@ -42,7 +42,7 @@ export interface RunningServer {
   readonly bootstrapped: Bootstrapped;
   /**
    * Stops accepting requests, gives the running ones 10 s to finish, stops all other work and closes the database.
-   * @param lingerMs how long to keep accepting requests while `/readyz` already reports the shutdown; default 0
+   * @param lingerMs the time in which requests are still accepted while `/readyz` already reports the shutdown; default 0
    */
   stop(lingerMs?: number): Promise<void>;
 }

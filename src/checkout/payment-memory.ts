@@ -18,7 +18,7 @@ export class PaymentMemory {
   /** Identifies the order in this browser. */
   readonly name: string;
 
-  /** @param scope what identifies the order: API, public key and reference */
+  /** @param scope the identity of the order: API, public key and reference */
   constructor(scope: readonly string[]) {
     this.name = `crypto-checkout:${scope.join(':')}`;
   }

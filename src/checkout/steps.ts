@@ -145,7 +145,7 @@ export class Steps {
     });
   }
 
-  /** @param taken how many references were taken already */
+  /** @param taken the number of references that were taken already */
   async #createPayment(state: CreatingState, signal: AbortSignal, taken = 0): Promise<void> {
     const { attempt, idempotencyKey = createIdempotencyKey() } = this.#order.memory.read();
     // Stored before the request: if the page is closed now, the next visit gets the same payment.

@@ -9,7 +9,7 @@ export class TabChannel {
   readonly #channel: BroadcastChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param name what identifies the order */
+  /** @param name a text that identifies the order */
   constructor(name: string, onPayment: (paymentId: string) => void) {
     this.#channel = openChannel(name);
     if (!this.#channel) return;

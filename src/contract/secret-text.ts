@@ -22,7 +22,7 @@ const importFormat =
 const keystore = /"(?:ciphertext|kdfparams)"\s{0,9}:/i;
 const fewestWords = 12;
 
-/** @param use where the text was given. 64 hexadecimal digits can be a private key or a transaction's hash */
+/** @param use the place where the text was given. 64 hexadecimal digits can be a private key or a transaction's hash */
 export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined {
   const start = text.slice(0, longest).trim();
   if (extendedPrivateKey.test(start)) return 'extended_private_key';

@@ -33,7 +33,7 @@ export interface EnginePage {
 }
 
 /**
- * Describes tests in each engine. Where one is missing, its tests are skipped.
+ * Describes tests in each engine. The tests of a missing engine are skipped.
  * @param define defines the tests. The page is another one in each of them
  */
 export function inEachEngine(

@@ -363,7 +363,7 @@ export async function createCore(options: CoreOptions) {
     createCurrencyComparison(config.baseCurrencies, comparison),
   ];
 
-  /** @param endpoints what `/v1/meta` describes @param findEndpoints looks them up by path */
+  /** @param endpoints those that `/v1/meta` describes @param findEndpoints looks them up by path */
   const createHandlers = (
     endpoints: readonly Endpoint[],
     findEndpoints: FindEndpoints,

@@ -118,7 +118,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     });
   });
 
-  describe('where a payer goes afterwards', () => {
+  describe('the page to which a payer returns', () => {
     const leadingTo = (redirectUrl: string, key?: string) => openShop(server).checkout({ redirectUrl, key });
     const stored = async (redirectUrl: string, key?: string) =>
       (await openShop(server).create({ redirectUrl, key })).redirectUrl;

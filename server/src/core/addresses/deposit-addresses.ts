@@ -36,7 +36,7 @@ export interface AddressHooks {
   ): void;
 }
 
-/** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
+/** @param sourcesOf the sources of a network's addresses: the simulated networks have keys of their own */
 export function createDepositAddresses(
   database: Pick<Database, 'write'>,
   sourcesOf: (network: Network) => AddressSources,

@@ -34,7 +34,7 @@ const cloneCode = concatBytes(
 
 /**
  * The salt of the address at an index of a merchant's treasury.
- * @param epoch how many restores were confirmed before: whatever a lost database gave out since is another address
+ * @param epoch the number of restores confirmed before: each address that a lost database gave out since is another one
  * @param secret undefined for those from before there was one
  */
 export function forwarderSalt(

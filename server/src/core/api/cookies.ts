@@ -10,7 +10,7 @@ export interface Cookies {
 
 export type CookiesOf = ReturnType<typeof createCookies>;
 
-/** @param publicUrl where clients reach the server: a proxy takes its path off each request */
+/** @param publicUrl the URL at which clients reach the server: a proxy takes its path off each request */
 export function createCookies(publicUrl: string) {
   const { protocol, pathname } = new URL(publicUrl);
   const isHttps = protocol === 'https:';

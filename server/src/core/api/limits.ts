@@ -204,7 +204,7 @@ export function createIpLimits(limits: Limits) {
     /**
      * Any request. First waits for its turn among those of its address, and then, unless it overtakes them, among strangers:
      * see `createTurns` and `createGate`.
-     * @param overtakes whether its caller has a secret key
+     * @param overtakes true if its caller has a secret key
      * @returns ends its turn early, for a caller whose requests may run at the same time
      */
     async anyRequest(request: Request, response: Response, overtakes = false): Promise<() => void> {

@@ -18,7 +18,7 @@ export interface LedgerCheck {
   readonly kind?: 'surplus' | 'shortage';
 }
 
-/** Checks one invariant. @returns how many records it has checked */
+/** Checks one invariant. @returns the number of records that it has checked */
 export type Check = (reader: Reader, report: Report) => Promise<number>;
 
 /** Collects the violations of an invariant. */

@@ -24,7 +24,7 @@ export function isReadUpToNow({ lagMs, isWrongChain }: ScannedNetworkStatus, blo
 
 /**
  * Asked about every option of every payment in a list.
- * @param statusOf how a network's scan is; undefined if it is not scanned
+ * @param statusOf the state of a network's scan; undefined if it is not scanned
  * @param networks networks that are not among them, such as the simulated ones, are always read
  */
 export function createAvailability(

@@ -185,7 +185,7 @@ export const mode = (describe: string) => oneOf<Mode>(['test', 'live'], describe
 export const format = <const T extends string>(allowed: readonly T[], describe: string) =>
   oneOf(allowed, describe, { isNotJson: (given) => given !== 'json' && given !== 'safe' }).required();
 
-/** A time in epoch milliseconds, written as in the API. @param edge what a date without a time means: its first or last moment */
+/** A time in epoch milliseconds, written as in the API. @param edge the meaning of a date without a time: its first or last moment */
 export const date = (edge: 'from' | 'to', describe: string) =>
   option('DATE', describe, (given, name) => {
     const parsed = coreApi.transactions.list.query.safeParse({ [edge]: given });

@@ -102,7 +102,7 @@ function paymentLine(payment: PaymentRecord): string {
 
 const progressEvery = 10_000;
 
-/** @returns how many payments were written */
+/** @returns the number of payments written */
 async function write(
   payments: AsyncIterable<ExportedPayment>,
   format: 'csv' | 'json',

@@ -51,7 +51,7 @@ export function showRecord(json: Json): Output {
   return { json, text: lines.join('\n') };
 }
 
-/** Aligns columns under their headings. @param none what to say if there are no rows */
+/** Aligns columns under their headings. @param none the text if there are no rows */
 function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string) {
   if (rows.length === 0) return none;
   const lines = [headings, ...rows];

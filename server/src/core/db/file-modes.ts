@@ -26,7 +26,7 @@ const header = Buffer.from('SQLite format 3\0');
 
 /**
  * Looks at a file before anything touches it.
- * @returns whether it exists
+ * @returns true if it exists
  * @throws if it cannot be a database of this user; the message says why
  */
 export function checkDatabaseFile(path: string): boolean {

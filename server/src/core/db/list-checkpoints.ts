@@ -46,7 +46,7 @@ const beforeAll: Place = { created_at: -1, id: '' };
 
 /**
  * Counts the rows of a list, `from` not after `to`, and locates a page of it. The cost hardly grows with the list.
- * @returns where its rows are: skip `offset` rows from `start`, newest first, then take `limit`
+ * @returns the position of its rows: skip `offset` rows from `start`, newest first, then take `limit`
  */
 export async function locatePage(
   reader: Reader,

@@ -34,7 +34,7 @@ export function isCreatedWithin(
 
 /**
  * @param query selects the matching rows of a table with created_at and id
- * @param bound where the list ends, and what is counted of it, so that a long one costs no more
+ * @param bound the end of the list, and the part of it that is counted, so that a long one costs no more
  */
 export async function readPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,

@@ -125,7 +125,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     }
   }
 
-  /** @returns what to report: the cause, where pg only says that the connection is lost */
+  /** @returns the error to report: the cause, where pg only says that the connection is lost */
   function note(client: pg.ClientBase, error: unknown): unknown {
     if (isReadOnly(error)) renew(client);
     const isCause = isPostgresError(error) || !(error instanceof Error);
@@ -191,7 +191,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
   }
 
   return {
-    /** What all statements of a flight have in common. pg copies each property of their own, with its descriptor. */
+    /** The properties that all statements of a flight share. pg copies each property of their own, with its descriptor. */
     shared: { types, queryMode: 'extended' },
     acquire,
     note,

@@ -53,7 +53,7 @@ const unknownAuthority = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** @returns what may mend a connection that failed; undefined if its error says it all */
+/** @returns advice on a connection that failed; undefined if its error says it all */
 export function adviceFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error ? String(error.code) : '';

@@ -225,7 +225,7 @@ export const timeZones = '0012-time-zones.additive';
 /** One index of the payments to review in place of one for each reason. */
 export const reviewIndex = '0013-review-index.additive';
 
-/** @param data how its rows are wiped and erased @param since the migration that creates it */
+/** @param data the policy by which its rows are wiped and erased @param since the migration that creates it */
 export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {
   return new Table(columns, { since, data, primaryKey: [], checks: {}, indexes: [], fills: {} });
 }

@@ -33,7 +33,7 @@ const insertNew = prepared((transaction, postings: readonly LedgerPostingTable[]
 );
 
 /**
- * Says of postings that an older release has written whose balance they change. @returns how many it named: 0 if all are
+ * Says of postings that an older release has written whose balance they change. @returns the number of postings named: 0 if all are
  */
 export async function nameMerchants(transaction: Transaction, limit: number): Promise<number> {
   const unnamed = transaction.selectFrom('ledger_postings').select('id').where('merchant_id', 'is', null);

@@ -168,7 +168,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
 
     /**
      * Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`.
-     * @param owner whose it must be; anybody's if undefined
+     * @param owner its owner; anybody if undefined
      * @returns the key as it was before
      */
     async revoke(transaction: Transaction, id: string, owner?: Scope): Promise<ApiKeyTable> {

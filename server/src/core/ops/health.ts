@@ -78,7 +78,7 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
   };
 }
 
-/** @param notices what does not work, though the server can serve */
+/** @param notices the parts that do not work, though the server can serve */
 export function healthRouter(
   checkReady: CheckReady,
   networks: Condition['networks'],

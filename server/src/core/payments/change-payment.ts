@@ -262,7 +262,7 @@ function storedRate({ numerator, denominator, source, at }: Rate) {
  * payment, so that all servers share it.
  * Problem: `rate_limited`.
  * @param limit changes an hour; undefined if there is no limit
- * @returns what to store together with the change
+ * @returns the columns to store together with the change
  */
 function countChange(
   row: Pick<PaymentRow, 'public_changes' | 'public_changes_since'>,

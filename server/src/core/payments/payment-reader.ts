@@ -19,7 +19,7 @@ const mostKept = 1000;
 
 export type PaymentReader = ReturnType<typeof createPaymentReader>;
 
-/** @param isOffered whether a payer can pay the merchant in this way now */
+/** @param isOffered true if a payer can pay the merchant in this way now */
 export function createPaymentReader(
   { clock, rates, currencies, depths, pageUrls, personalData }: PaymentsDeps,
   isOffered: (scope: Scope, option: PaymentOption) => boolean,

@@ -44,7 +44,7 @@ export interface PaymentsDeps extends RoomDeps {
   /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
   readonly onStatusChange: OnStatusChange;
-  /** Called once a payment is stored, in the same transaction. It may refuse it. @returns what modules add to its record */
+  /** Called once a payment is stored, in the same transaction. It may refuse it. @returns the fields that modules add to its record */
   readonly onCreate: (transaction: Transaction, payment: PaymentRow) => Promise<ModuleFields>;
   /** Called before a payment gets its address. It may refuse. The payment is locked. */
   readonly beforeLock: (transaction: Transaction, payment: PaymentRow) => Promise<void>;

@@ -80,7 +80,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
   /**
    * @param payment locked, as it is stored
    * @param cancelledBy the kind of key that has just cancelled the payment
-   * @param changed what the caller has changed of its receipts. All others are stored
+   * @param changed those of its receipts that the caller has changed. All others are stored
    */
   return async (
     transaction: Transaction,

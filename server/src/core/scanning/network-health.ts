@@ -12,7 +12,7 @@ export type NetworkHealth = ReturnType<typeof networkHealth>[number];
 export type ShownHealth = Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'isOffered'> &
   Partial<Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>>;
 
-/** @param scanned what the scanner says of each network */
+/** @param scanned the scanner's report on each network */
 export function networkHealth(
   scanned: readonly NetworkStatus[],
   connected: readonly Pick<ConnectedNetwork, 'network' | 'blockSeconds' | 'status'>[],

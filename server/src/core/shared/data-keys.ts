@@ -60,7 +60,7 @@ function createDataKeys(keys: readonly Buffer[]) {
     /** The ids of all keys. */
     ids: [...byId.keys()],
 
-    /** @param place what the value belongs to. A value that was moved to another place cannot be opened there */
+    /** @param place the column and the record of the value. A value that was moved to another place cannot be opened there */
     seal(text: string, place: string): string {
       if (!first) return text;
       const [id, key] = first;

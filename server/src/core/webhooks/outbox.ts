@@ -49,7 +49,7 @@ export function createOutbox(
     /**
      * Reports an event, and stores it for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
      * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
-     * @param known what `receivers` has found in the same transaction
+     * @param known the result of `receivers` in the same transaction
      */
     async add(transaction: Transaction, event: NewEvent, known?: EventReceivers) {
       const { merchantId, mode, type, subjectId, data } = event;

@@ -365,7 +365,7 @@ export async function findDelivery(reader: Reader, scope: Scope, id: string) {
   return event;
 }
 
-/** Makes failed events of a merchant's mode due, the oldest first. @returns how many, at most `limit` */
+/** Makes failed events of a merchant's mode due, the oldest first. @returns their number, at most `limit` */
 export async function makeFailedDue(
   transaction: Transaction,
   { merchantId, mode }: Scope,
@@ -388,7 +388,7 @@ export async function makeFailedDue(
   return Number(numUpdatedRows);
 }
 
-/** Deletes events created before a real time, with their attempts. @returns how many, at most `limit` */
+/** Deletes events created before a real time, with their attempts. @returns their number, at most `limit` */
 export async function deleteOld(
   transaction: Transaction,
   mode: Mode,

@@ -6,7 +6,7 @@ import { scopeOf, type Scope } from '../shared/scope.js';
 import type { BankPayoutRequest, Payouts } from './payouts.js';
 
 export function createPayoutsByHand(auditLog: Pick<AuditLog, 'record'>, payouts: Payouts) {
-  /** Repeating a change records nothing. @param remarks what the log says about the change itself */
+  /** Repeating a change records nothing. @param remarks the log's text about the change itself */
   async function change(
     transaction: Transaction,
     id: string,

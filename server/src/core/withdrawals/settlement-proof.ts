@@ -117,7 +117,7 @@ export async function proveSettlement(
     );
   }
   const sum = inCurrency.reduce((total, { amount }) => total + amount, inside);
-  /** @returns what other transfers bear of the network's fee */
+  /** @returns the part of the network's fee that other transfers bear */
   const ensureLeft = async (now: Reader) => {
     const { amount: used, networkFee } = await store.sumSettledBy(now, row, hash);
     if (sum - used < row.amount) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));

@@ -62,7 +62,7 @@ export type TransfersByHand = ReturnType<typeof createTransfersByHand>;
 export function createTransfersByHand(deps: TransfersByHandDeps) {
   const { database, clock, auditLog, currencies, connected, transfers, payer } = deps;
 
-  /** Repeating a change records nothing. @param remarks what the log says about the change itself */
+  /** Repeating a change records nothing. @param remarks the log's text about the change itself */
   function change(
     id: string,
     actor: AuditActor,

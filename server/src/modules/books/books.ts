@@ -123,7 +123,7 @@ export function createBooks(deps: BooksDeps) {
     return { from, to, totals: kept?.totals ?? new Map<string, bigint>() };
   }
 
-  /** @returns whether there was a day to keep */
+  /** @returns true if there was a day to keep */
   async function keepDay(scope: Scope): Promise<boolean> {
     if (!(await nextToKeep(database.reader, scope))) return false;
     return database.write(async (transaction) => {

@@ -30,7 +30,7 @@ export const totalOf = ({ available, reserved, unallocated }: Change): bigint =>
 
 /**
  * None if the posting changes nothing of a balance.
- * @param isOfRefund whether the transfer that it is about pays a refund
+ * @param isOfRefund true if the transfer that it is about pays a refund
  */
 export function linesOf(key: string, entries: readonly PostedEntry[], isOfRefund: boolean): Line[] {
   const own = inBooks[kindOfPosting(key)];

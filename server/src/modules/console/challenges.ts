@@ -32,7 +32,7 @@ export function createChallenges(database: Database, clock: Clock) {
     /** Reads the key that challenges are made with. Call it before a transaction that checks one. */
     prepare: key,
 
-    /** @param purpose what the answer is for: it counts for nothing else */
+    /** @param purpose the purpose of the answer: it counts for nothing else */
     async create(purpose: string): Promise<Buffer> {
       const head = Buffer.alloc(timeBytes + randomPart);
       head.writeUIntBE(clock.real() + challengeMs, 0, timeBytes);

@@ -133,7 +133,7 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
   }
 
   return {
-    /** Problems: `rate_limited`, `service_unavailable`. @returns what ends it */
+    /** Problems: `rate_limited`, `service_unavailable`. @returns a function that ends it */
     watch(watcher: Watcher): () => void {
       if (isStopped) throw new Problem('service_unavailable', 'The server is stopping');
       const watching = [...watchers.keys()];

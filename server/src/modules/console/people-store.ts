@@ -21,7 +21,7 @@ export const findPeople = (reader: Reader, ids: readonly string[]) =>
     reader.selectFrom('people').select(['id', 'email']).where('id', 'in', chunk).execute(),
   );
 
-/** @param emailIndexes what the email may be found by */
+/** @param emailIndexes the indexes by which the email may be found */
 export function findByEmail(reader: Reader, merchantId: string, emailIndexes: readonly string[]) {
   return reader
     .selectFrom('people')
@@ -90,7 +90,7 @@ export async function deleteLink(transaction: Transaction, personId: string): Pr
 
 /**
  * Takes a link away, so that nobody uses it again: of two who try at once, one gets it.
- * @returns whose it was; undefined if there is none, or its time is over
+ * @returns its owner; undefined if there is none, or its time is over
  */
 export async function takeLink(transaction: Transaction, digest: string, now: number) {
   const row = await transaction
@@ -145,7 +145,7 @@ export function listTeamSessions(reader: Reader, merchantId: string) {
     .execute();
 }
 
-/** @returns whose the session is; undefined if nobody in the merchant's team has such a one */
+/** @returns the session's owner; undefined if nobody in the merchant's team has such a one */
 export async function findHolder(reader: Reader, merchantId: string, sessionId: string) {
   const row = await reader
     .selectFrom('sessions')
@@ -157,7 +157,7 @@ export async function findHolder(reader: Reader, merchantId: string, sessionId: 
   return row?.id;
 }
 
-/** @returns whether there was such a session */
+/** @returns true if there was such a session */
 export async function deleteSession(transaction: Transaction, personId: string, sessionId: string) {
   const row = await transaction
     .deleteFrom('sessions')
@@ -171,7 +171,7 @@ export async function deleteSessionByToken(transaction: Transaction, digest: str
   await transaction.deleteFrom('sessions').where('token_digest', '=', digest).execute();
 }
 
-/** @returns how many there were */
+/** @returns the number of sessions deleted */
 export async function deleteSessions(transaction: Transaction, personId: string): Promise<number> {
   const rows = await transaction
     .deleteFrom('sessions')
@@ -222,7 +222,7 @@ export async function deletePasskey(transaction: Transaction, personId: string, 
   return row?.name;
 }
 
-/** @returns whether nobody has answered the challenge before */
+/** @returns true if nobody has answered the challenge before */
 export async function answerChallenge(transaction: Transaction, digest: string, expiresAt: number) {
   const row = await transaction
     .insertInto('answered_challenges')

@@ -216,7 +216,7 @@ export function createPeople(deps: PasskeysDeps) {
       return memberOf(transaction, person);
     },
 
-    /** @param canBeLast whether the last owner may go. Problems: `not_found`, `invalid_state`. */
+    /** @param canBeLast true if the last owner may go. Problems: `not_found`, `invalid_state`. */
     async remove(
       transaction: Transaction,
       merchantId: string,

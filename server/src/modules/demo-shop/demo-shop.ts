@@ -80,7 +80,7 @@ const simulationBody = z.object({
   name: z.enum(simulationNames),
 });
 
-/** The body of a request. @param otherwise what to say of another one */
+/** The body of a request. @param otherwise the message for any other body */
 function parse<S extends z.ZodMiniType>(schema: S, request: Request, otherwise: string): z.output<S> {
   const body = z.safeParse(schema, request.body);
   if (!body.success) throw new Refused(otherwise, 400);

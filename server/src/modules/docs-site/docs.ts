@@ -24,7 +24,7 @@ interface Widget {
   readonly directory: string;
 }
 
-/** @param publicUrl where clients reach the server; it is in the sample calls */
+/** @param publicUrl the URL at which clients reach the server; it is in the sample calls */
 export function docs(publicUrl: string, widget: Widget, described: Described): Router {
   const router = Router({ strict: true });
   const pages = docsPages(publicUrl, widget, described);

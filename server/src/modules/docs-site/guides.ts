@@ -51,7 +51,7 @@ interface Filled {
   readonly modules: readonly string[];
 }
 
-/** @param guides what its links can lead to */
+/** @param guides the guides that its links can lead to */
 export function renderGuide(
   guide: Guide,
   guides: readonly Guide[],

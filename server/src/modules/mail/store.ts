@@ -163,7 +163,7 @@ export function createMailStore(personalData: PersonalData) {
       return numUpdatedRows > 0n;
     },
 
-    /** Deletes some that ended before a time. @returns how many */
+    /** Deletes some that ended before a time. @returns the number deleted */
     async prune(transaction: Transaction, before: number, limit: number): Promise<number> {
       const old = await transaction
         .selectFrom('mails')

@@ -69,7 +69,7 @@ async function onlyMerchant({ database, merchants }: CommandContext): Promise<st
   return others.length === 0 ? first?.id : undefined;
 }
 
-/** @returns what is wrong with the rates, if payers could not be offered every coin */
+/** @returns the problem with the rates, if payers could not be offered every coin */
 async function refreshRates({ worldRates, signal }: CommandContext): Promise<string | undefined> {
   await worldRates?.refresh(signal);
   const failing = worldRates?.sources().filter(({ problem }) => problem !== undefined) ?? [];

@@ -38,7 +38,7 @@ export interface NodeSettings {
 
 /**
  * Reads `{"networks":{"polygon":{"nodes":["https://…"]}}}`. Errors have one line each, with the path of its key, and never show a value. Whatever a network leaves out comes from its preset.
- * @param environment where `{env:NAME}` is looked up
+ * @param environment the variables in which `{env:NAME}` is looked up
  * @throws ConfigError
  */
 export function readNetworksFile(path: string, environment: Environment): ConfiguredNetwork[] {

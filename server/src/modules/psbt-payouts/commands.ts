@@ -162,7 +162,7 @@ async function showExport(
   return { json, text: encoded };
 }
 
-/** Writes a PSBT in base64 into the file of `--output`, in binary as BIP-174 says. @returns whether there is one */
+/** Writes a PSBT in base64 into the file of `--output`, in binary as BIP-174 says. @returns true if there is one */
 type Write = (psbt: string) => Promise<boolean>;
 
 /** Opens the file first: nothing is reserved for a PSBT that cannot be written. */

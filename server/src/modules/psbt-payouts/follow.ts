@@ -31,7 +31,7 @@ export function followed({ database, clock }: Pick<PsbtDeps, 'database' | 'clock
   return store.followedPsbts(database.reader, clock.real() - watchedMs);
 }
 
-/** @returns what looks at all that a chain can still change */
+/** @returns a function that looks at all that a chain can still change */
 export function createFollow(deps: PsbtDeps) {
   const { log } = deps;
   /** The networks without a node at the last run. That is logged once. */

@@ -200,7 +200,7 @@ function changeOf(psbt: StoredPsbt, { tx_hash, change_amount }: PsbtVersionRow):
 /**
  * Ends a transfer that a PSBT has paid, whatever was thought to have become of it.
  * @param exclusive the transactions of which a chain can have only one
- * @returns what the operator should know
+ * @returns a remark for the operator, if there is one
  */
 async function settleTransfer(
   { settlement }: PsbtDeps,

@@ -21,7 +21,7 @@ interface Surplus {
   readonly upTo: number;
 }
 
-/** @returns whether nothing of it is left */
+/** @returns true if nothing of it is left */
 export async function bookSurplus(
   pass: Pass,
   asset: ChainAsset,

@@ -192,7 +192,7 @@ export function createReconciliation(deps: ReconcileDeps) {
 
     /**
      * Compares all addresses of a network, or one, at the newest block that was scanned.
-     * @param apply whether to act on differences: dust becomes a receipt then too
+     * @param apply true to act on differences: dust becomes a receipt then too
      * @throws NodesUnavailable
      */
     async check(network: Reconciled, address: string | undefined, apply: boolean, signal: AbortSignal) {

@@ -59,7 +59,7 @@ export async function begin(database: Database, row: ReconciliationTable): Promi
 
 /**
  * Changes what is stored of a network.
- * @param was what must still be so: of several servers that change it, one does
+ * @param was the columns that must still be so: of several servers that change it, one does
  * @returns false if another server has changed it
  */
 export async function change(

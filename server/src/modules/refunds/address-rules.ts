@@ -9,7 +9,7 @@ export type CheckAddress = ReturnType<typeof createCheckAddress>;
 
 /**
  * @param tokenContracts the contracts of all tokens that the server knows
- * @param isOurs whether an address was given to a payer, or is a treasury, a factory or a gas key of this server
+ * @param isOurs true if an address was given to a payer, or is a treasury, a factory or a gas key of this server
  */
 export function createCheckAddress(
   tokenContracts: () => readonly string[],

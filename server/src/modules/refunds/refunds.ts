@@ -133,7 +133,7 @@ export function createRefunds(deps: RefundsDeps) {
     /**
      * Problems: `not_found`, `validation_error`, `unsupported_currency`, `invalid_address`, `invalid_state`,
      * `insufficient_balance`, `balance_suspended`, `rate_unavailable`.
-     * @param maker who makes it, without an e-mail address: it is kept with the refund
+     * @param maker its maker, without an e-mail address: it is kept with the refund
      */
     async create(
       transaction: Transaction,

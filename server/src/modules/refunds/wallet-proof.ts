@@ -46,7 +46,7 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
   return {
     /**
      * Problems: `validation_error`, `service_unavailable`.
-     * @param text what must have been signed
+     * @param text the text that must have been signed
      */
     async prove(
       row: RefundRow,

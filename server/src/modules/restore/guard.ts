@@ -54,7 +54,7 @@ export function createRestoreGuard(marker: Marker) {
     ensurePayable,
     /**
      * Problem: `service_unavailable` in live mode while a restore is suspected that concerns the key.
-     * @returns how many restores were confirmed; reservations from before the last of them must not be used any more
+     * @returns the number of confirmed restores; reservations from before the last of them must not be used any more
      */
     async ensureTrusted(reader: Reader, { merchantId, mode }: Scope, sourceId: string): Promise<number> {
       if (mode !== 'live') return 0;

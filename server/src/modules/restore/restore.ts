@@ -80,7 +80,7 @@ export function createRestore(deps: RestoreDeps) {
     ]);
   }
 
-  /** Compares the database with the marker. @returns what is suspected, by whichever server */
+  /** Compares the database with the marker. @returns the suspicion, from any server */
   async function look(): Promise<Suspicion | undefined> {
     // First the marker: whatever it has was committed before, so the database has it too, unless it was restored.
     const marked = marker.read();
@@ -221,7 +221,7 @@ export function createRestore(deps: RestoreDeps) {
     warn,
     warnings: (): Promise<readonly UnknownAddress[]> => store.readWarnings(database.reader),
 
-    /** @param spare how many addresses are left out beyond the last that is known; undefined for the default */
+    /** @param spare the number of addresses that are left out beyond the last that is known; undefined for the default */
     async plan(spare: number | undefined): Promise<RestorePlan | undefined> {
       const suspicion = await look();
       return suspicion && database.snapshot((reader) => planIn(reader, suspicion, spare));

@@ -145,7 +145,7 @@ export async function insertExports(
     await transaction.insertInto('transfer_exports').values(chunk).execute();
 }
 
-/** Changes what exports hold of these transfers, as far as the condition holds. @returns how many */
+/** Changes what exports hold of these transfers, as far as the condition holds. @returns the number changed */
 async function updateHeld(
   transaction: Transaction,
   transferIds: readonly string[],
@@ -174,7 +174,7 @@ export const releaseExports = (
   nonce: number | null,
 ) => updateHeld(transaction, transferIds, { released_at: now, released_nonce: nonce });
 
-/** @returns how many were free to be handed over */
+/** @returns the number that were free to be handed over */
 export const handOver = (
   transaction: Transaction,
   exportId: string,

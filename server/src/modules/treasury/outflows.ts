@@ -28,7 +28,7 @@ export function createOutflows(deps: TreasuryContext) {
 
     /**
      * Says what a transaction was for that no transfer explains. Problem: `not_found`.
-     * @returns how many payments it made
+     * @returns the number of payments that it made
      */
     async explain(
       { merchantId, mode }: Scope,

@@ -24,7 +24,7 @@ interface Pair {
   readonly payment: TreasuryPaymentRow;
 }
 
-/** @returns what settles all that can be settled on a network */
+/** @returns a function that settles all that can be settled on a network */
 export function createPaymentSettler(deps: TreasuryContext) {
   const { database, transfers, auditLog, isCrossChecked, log } = deps;
   /** Payments that wait, and were logged. */
@@ -219,7 +219,7 @@ function match(
   return { pairs: pairs.reverse(), left };
 }
 
-/** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
+/** A payment with which the operator has settled a transfer settles no other one. @returns true if it is such a payment */
 async function assignManual(transaction: Transaction, payment: TreasuryPaymentRow): Promise<boolean> {
   const transferId = await store.findSettledByHand(transaction, payment);
   if (transferId === undefined) return false;

@@ -60,7 +60,7 @@ export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) 
   return found;
 }
 
-/** @param status what `readTreasuryStatus` returns */
+/** @param status the result of `readTreasuryStatus` */
 export function treasuryFigures(
   status: () => Promise<readonly TreasuryStatus[]>,
   now: () => number,

@@ -72,7 +72,7 @@ export interface TreasuryReading {
 
 /**
  * @param pending the transfers that may be paid
- * @param hasCoins whether the books have some of the coin in treasuries
+ * @param hasCoins true if the books have some of the coin in treasuries
  */
 export function watchedFor(
   on: EvmConnected,

@@ -102,7 +102,7 @@ export async function writeSweep(transaction: Transaction, sweep: SweepRow): Pro
     .execute();
 }
 
-/** @returns what is in the books from now on; undefined if it was there already */
+/** @returns the new record of the books; undefined if it was there already */
 export async function insertFee(
   transaction: Transaction,
   fee: Omit<TreasuryFeeRow, 'is_reversed' | 'reversals'>,
@@ -122,7 +122,7 @@ export async function insertFee(
   return fees.decode(await inserted.executeTakeFirst());
 }
 
-/** @returns what was in the books until now; undefined if nothing was */
+/** @returns the record that was in the books until now; undefined if there was none */
 export async function reverseFee(
   transaction: Transaction,
   { mode, network }: NetworkRef,
@@ -150,7 +150,7 @@ export async function insertPayment(transaction: Transaction, row: TreasuryPayme
 /**
  * Sets aside what may have been payments of a transfer, and were not.
  * @param treasuries of its merchant, in lower case
- * @param left how many stay, the newest: equal transfers wait for them
+ * @param left the number that stay, the newest: equal transfers wait for them
  */
 export async function noteUnclear(
   transaction: Transaction,

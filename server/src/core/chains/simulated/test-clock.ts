@@ -39,7 +39,7 @@ export async function createTestClock(database: Database, real: () => number = D
     /**
      * Moves the test clock of one merchant forward. `now` changes at the first `refresh` after the commit.
      * Problem: `validation_error`.
-     * @returns what the merchant's clock will show, epoch milliseconds
+     * @returns the new time of the merchant's clock, epoch milliseconds
      */
     async advance(transaction: Transaction, merchantId: string, seconds: number): Promise<number> {
       await transaction

@@ -138,7 +138,7 @@ export function listQuarantine(reader: Reader): Promise<QuarantineTable[]> {
   return reader.selectFrom('quarantine').selectAll().orderBy('failed_at').orderBy('id').limit(1000).execute();
 }
 
-/** For operators: makes everything that is quarantined due. @returns how much that is */
+/** For operators: makes everything that is quarantined due. @returns the number of rows */
 export async function retryQuarantine(transaction: Transaction, network: string | undefined) {
   const all = transaction.updateTable('quarantine').set({ retry_at: 0 });
   const { numUpdatedRows } = await (

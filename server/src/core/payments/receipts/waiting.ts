@@ -17,7 +17,7 @@ export interface WaitingPayments extends NetworkRef {
   readonly height: number;
 }
 
-/** @returns what waits on a network, as the last scan found it */
+/** @returns the payments that wait on a network, as the last scan found it */
 export async function findWaiting(reader: Reader, network: Network): Promise<WaitingPayments[]> {
   const { mode, code } = network;
   const seen = reader

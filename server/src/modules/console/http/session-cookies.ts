@@ -12,7 +12,7 @@ import type { SignedIn } from '../sessions.js';
 /** Says who holds a token; undefined if nobody does, or no longer. */
 type Authenticate = (token: string) => Promise<SignedIn | undefined>;
 
-/** @param publicUrl where clients reach the server */
+/** @param publicUrl the URL at which clients reach the server */
 export function createSessionCookies(publicUrl: string, authenticate: Authenticate): Sessions {
   const { protocol, origin, port } = new URL(publicUrl);
   const isHttps = protocol === 'https:';

@@ -53,7 +53,7 @@ export function createBitcoinNodes(
 /**
  * The URL with the user and password in its cookie file, if it names one: `http://HOST:PORT/?cookie=FILE`, with the path of
  * the `.cookie` that the node writes into its data directory when it starts, and deletes when it stops.
- * @param name what the node is called in messages
+ * @param name the node's name in messages
  * @throws NodeError if the file cannot be read
  */
 function readCookie(url: URL, name: string): URL {

@@ -13,7 +13,7 @@ import {
   type TransferContext,
 } from './transfers.js';
 
-/** @returns what reads them, up to the head that blocks were read up to, with its hash as the node writes it */
+/** @returns a function that reads them, up to the head that blocks were read up to, with its hash as the node writes it */
 export function createPendingReader(context: TransferContext, hasOpen: () => Promise<boolean>) {
   /** By the transaction's hash as the node writes it. */
   let known = new Map<string, readonly ChainTransfer[]>();
