@@ -141,7 +141,7 @@ export const texts = pick({
   en: {
     title: 'Audit log',
     when: 'When',
-    what: 'What happened',
+    what: 'Event',
     details: 'Details',
     person: 'Person',
     action: 'Action',

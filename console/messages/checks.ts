@@ -37,7 +37,7 @@ export const texts = pick({
     amount: 'Difference',
     states: { none: 'New', seen: 'Seen once', dust: 'Dust', shortage: 'Missing', credited: 'Credited' },
     causes,
-    advice: 'What to do',
+    advice: 'Next step',
     since: 'Since',
     payment: 'Payment',
     wallet: 'Wallet',

@@ -67,7 +67,7 @@ export const texts = pick({
     noPlans: 'No plans yet. A plan asks its subscribers to pay again and again.',
     plan: 'Plan',
     amount: 'Amount',
-    frequency: 'How often',
+    frequency: 'Interval',
     times: 'Charges',
     coins: 'Payable in',
     active: 'Active',

@@ -7,7 +7,7 @@ export const texts = pick({
     noLinks:
       'No payment links yet. A link is a page that sells: give its address, a button or a QR code to payers.',
     link: 'Payment link',
-    facts: 'What it sells',
+    facts: 'Product and price',
     newLink: 'New payment link…',
     counter: 'Open the counter',
     newLinkTitle: 'New payment link',

@@ -5,9 +5,10 @@ export const texts = pick({
   en: {
     own: 'E-mail to you',
     ownText: (email: string, mode: string) =>
-      `What the server writes to ${email} about ${mode} mode. No message can move money: each only leads here.`,
+      `The messages that the server sends to ${email} about ${mode} mode. No message can move money: each only leads here.`,
     payers: 'E-mail to payers',
-    payersText: (mode: string) => `What payers get in ${mode} mode, at the address that they gave.`,
+    payersText: (mode: string) =>
+      `The messages that payers get in ${mode} mode, at the address that they gave.`,
     isOff: 'Nothing is sent until the server’s operator sets SMTP_URL and MAIL_FROM.',
     modes: { test: 'test', live: 'live' },
     kinds: 'Messages',

@@ -125,7 +125,7 @@ export const texts = pick({
       full: 'Everything that was credited',
       unaccepted: 'Money that came late, short or in another coin',
     },
-    part: 'How much, for a part',
+    part: 'Amount, for a part',
     reason: 'Why (the payer reads it)',
     networkFee: 'The network’s fee is paid by',
     merchantPays: 'the shop',

@@ -55,7 +55,8 @@ export const texts = pick({
     toTransfer: 'Transfer',
     decline: 'Decline…',
     declineTitle: (amount: string) => `Decline the refund of ${amount}?`,
-    declineText: 'What it had reserved is yours again, and its link ends. You can make another one.',
+    declineText:
+      'The money that it had reserved is yours again, and its link ends. You can make another one.',
     declineAction: 'Decline',
     declined: 'Declined',
     link: 'New link',
@@ -66,7 +67,7 @@ export const texts = pick({
     noneToApprove: 'No refund waits for approval.',
     empty: 'No refunds. Open a payment to make one: the payer gets a link, and says where the money goes.',
     policy:
-      'What is approved without you, if the wallet that paid has signed, and how much a day, is among the settings.',
+      'The settings limit the refunds that are approved without you if the wallet that paid has signed, and their sum a day.',
     policyLink: 'Limits of refunds',
   },
 });

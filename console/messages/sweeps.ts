@@ -6,7 +6,7 @@ const balances = (count: number) => (count === 1 ? '1 balance' : `${count} balan
 export const texts = pick({
   en: {
     title: 'Move coins to the treasury',
-    networks: 'What payers’ addresses hold',
+    networks: 'Coins at payers’ addresses',
     text: 'Payers’ coins are at a separate address for each payment until you move them to your treasury. The plan reads the current balances, and the cost of moving them.',
     noNetworks:
       'The shop has no treasury here, so there is nothing to move: coins go straight to your own wallet. A treasury is set on the command line.',
@@ -22,7 +22,7 @@ export const texts = pick({
     worth: 'Worth',
     cost: 'Gas',
     unknown: 'unknown',
-    result: 'What happens',
+    result: 'Result',
     swept: 'Will move',
     skipped: {
       small: 'Stays: not worth its gas',

@@ -107,7 +107,7 @@ export const books = {
         z._default(integer(1, 1000), 100),
         'The most bookings to return, up to 1000. Defaults to 100. What belongs to one posting is not split.',
       ),
-      cursor: described(z.optional(text(8000)), 'What `next` was in the reply before this one.'),
+      cursor: described(z.optional(text(8000)), 'The `next` of the reply before this one.'),
     }),
     data: z.object({
       /** The first moment of the period, and the first one after it. */

@@ -124,7 +124,7 @@ export const cases = {
     description:
       'Marks a payment as handled: it no longer needs a person, until something happens to it again. Moves no money.',
     params,
-    body: z.object({ note: described(requiredText(longestNote), 'What was done about it.') }),
+    body: z.object({ note: described(requiredText(longestNote), 'The action taken.') }),
     data: paymentCase,
     errors: ['invalid_state'],
     sample: {

@@ -236,7 +236,12 @@ export const payoutExports = {
     description:
       'Releases the transfers of an export without a proof, by the decision of an owner, which the audit log records. One that a wallet can still send is paid twice if it is exported again; that is booked and reported. Refused if a node has the transaction.',
     params: releaseParams,
-    body: z.object({ reason: described(requiredText(500), 'What was checked, and why it cannot be sent.') }),
+    body: z.object({
+      reason: described(
+        requiredText(500),
+        'The checks that were made, and the reason why it cannot be sent.',
+      ),
+    }),
     data: z.object({ transfers: z.array(z.string()) }),
     errors: ['invalid_state', 'chain_unavailable'],
     sample: {
@@ -256,7 +261,7 @@ export const payoutExports = {
     body: z.object({
       network: described(requiredText(40), 'Code of the network.'),
       txHash: described(hashText(), 'Hash of the transaction.'),
-      note: described(requiredText(500), 'What it was for.'),
+      note: described(requiredText(500), 'Its purpose.'),
     }),
     data: z.object({ payments: z.int() }),
     sample: {
@@ -455,7 +460,7 @@ export const transfersByHand = {
     description:
       'Gives up on a transfer that was not sent: its amount is available again. Refused while it is reserved for a wallet, and if any node shows that a treasury has paid it.',
     params: transferParams,
-    body: z.object({ reason: described(requiredText(), 'What the shop sees.') }),
+    body: z.object({ reason: described(requiredText(), 'The reason that the shop sees.') }),
     data: transfer,
     errors: ['invalid_state', 'chain_unavailable'],
     sample: {

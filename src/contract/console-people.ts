@@ -99,7 +99,7 @@ const passkey = z.object({
  * https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON
  */
 const browserJson = z.record(z.string(), z.unknown());
-const credential = described(z.pipe(fewKeys<unknown>(), browserJson), 'What the browser gave, as JSON.');
+const credential = described(z.pipe(fewKeys<unknown>(), browserJson), 'The reply of the browser, as JSON.');
 
 const samplePersonId = '01J9ZQ8A0B1C2D3E4F5G6H7J8K';
 const sampleSessionId = '01J9ZQ8B0C1D2E3F4G5H6J7K8M';
@@ -138,7 +138,7 @@ const sessionEndpoints = {
     key: 'none',
     description:
       'Exchanges the token of a sign-in link for a session, in a cookie. It works once, for 30 minutes. A session that the browser had before ends.',
-    body: z.object({ token: described(requiredText(255), 'What follows # in the link.') }),
+    body: z.object({ token: described(requiredText(255), 'The part of the link after #.') }),
     data: session,
     errors: ['origin_not_allowed'],
     sample: { body: { token: sampleToken }, message: 'Signed in', data: sampleSession },
@@ -184,7 +184,7 @@ const team = {
       'Adds a person, and returns a link to sign in with, which you send. For somebody who is in the team already, in the same role, it makes a new link; the previous one ends.',
     body: z.object({
       email: described(email, 'E-mail address of the person.'),
-      role: described(role, 'What the person may do.'),
+      role: described(role, 'The role, which says what the person may do.'),
     }),
     data: invitation,
     errors: ['invalid_state'],
@@ -208,7 +208,7 @@ const team = {
     stepUp: true,
     description: "Changes a person's role. The person's sessions end. The last owner stays one.",
     params: person,
-    body: z.object({ role: described(role, 'What the person may do from now on.') }),
+    body: z.object({ role: described(role, 'The new role, which says what the person may do from now on.') }),
     data: member,
     errors: ['invalid_state'],
     sample: {
@@ -335,7 +335,7 @@ const passkeys = {
     description: 'Adds the passkey that the browser has made. One person has 10 at most.',
     body: z.object({
       credential,
-      name: described(requiredText(60), 'What the person calls it.'),
+      name: described(requiredText(60), 'The name that the person gives it.'),
     }),
     data: passkey,
     errors: ['invalid_state'],

@@ -105,8 +105,8 @@ const apiKeys = {
       'Makes a test key. Only the reply has it in full. Live keys are made on the server’s command line.',
     body: z.object({
       kind: described(kind, '`secret` for servers, `public` for pages.'),
-      scope: described(z._default(scope, 'full'), 'What a secret key may do. Defaults to full.'),
-      label: described(z._default(text(100), ''), 'What it is for.'),
+      scope: described(z._default(scope, 'full'), 'The permissions of a secret key. Defaults to full.'),
+      label: described(z._default(text(100), ''), 'Its purpose.'),
     }),
     data: z.object({ id: z.string(), key: z.string() }),
     errors: ['invalid_state'],

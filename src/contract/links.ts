@@ -94,19 +94,22 @@ const askedField = z.object({
   ),
   label: described(
     z._default(text(100), ''),
-    'What the page calls it. The page has names for `email`, `name` and `note`.',
+    'Its name on the page. The page has names for `email`, `name` and `note`.',
   ),
-  isRequired: described(z._default(boolean, false), 'Whether the payer must fill it in.'),
+  isRequired: described(z._default(boolean, false), 'True if the payer must fill it in.'),
 });
 
 const invoiceLine = z.object({
-  name: described(requiredText(200), 'What is billed.'),
-  quantity: described(z._default(integer(1, 100_000), 1), 'How many. Defaults to 1.'),
+  name: described(requiredText(200), 'The item that is billed.'),
+  quantity: described(z._default(integer(1, 100_000), 1), 'The quantity. Defaults to 1.'),
   amount: described(positiveDecimal, 'The price of one, in `baseCurrency`.'),
 });
 
 const shape = {
-  title: described(requiredText(100), 'What is paid for. The page shows it, and so does the tab.'),
+  title: described(
+    requiredText(100),
+    'The item or purpose that is paid for. The page shows it, and so does the tab.',
+  ),
   text: described(text(2000), 'More about it, in plain text.'),
   amount: described(positiveDecimal, 'The price of one. Leave it out to let the payer choose.'),
   minAmount: described(positiveDecimal, 'The least that a payer can choose.'),
@@ -115,10 +118,10 @@ const shape = {
     z.array(positiveDecimal).check(z.maxLength(mostPresets)),
     `Amounts to choose from, at most ${mostPresets}. The payer can still type another one.`,
   ),
-  maxQuantity: described(integer(1, mostQuantity), 'How many a payer can buy at once. Defaults to 1.'),
+  maxQuantity: described(integer(1, mostQuantity), 'The most that a payer can buy at once. Defaults to 1.'),
   stock: described(
     integer(0, mostStock),
-    `How many there are, at most ${mostStock}. One is held for a payment from its lock until it ends.`,
+    `The number in stock, at most ${mostStock}. One is held for a payment from its lock until it ends.`,
   ),
   uses: described(uses, 'Either `many` (default), or `single`: only one payment can be locked and paid.'),
   lines: described(
@@ -132,19 +135,19 @@ const shape = {
   ),
   fields: described(
     z.array(askedField).check(z.maxLength(mostFields)),
-    'What the page asks of the payer: `email`, `name`, `note` and up to five fields of your own.',
+    'The fields that the page asks the payer to fill in: `email`, `name`, `note` and up to five fields of your own.',
   ),
   expiresAt: described(deadline, 'When the page stops to sell: a date, to its end, or a time, in UTC.'),
-  successText: described(text(500), 'What the payer reads once it is paid.'),
+  successText: described(text(500), 'The text that the payer reads once it is paid.'),
   redirectUrl: described(
     text(2048),
-    'Where the page goes once it is paid, with `txRef`, `paymentId` and `status`. https.',
+    'The address to which the page goes once it is paid, with `txRef`, `paymentId` and `status`. https.',
   ),
   metadata: described(
     metadata,
     'Your own data, which each of its payments gets. With the fields, at most 20 keys.',
   ),
-  isActive: described(boolean, 'Whether the page sells.'),
+  isActive: described(boolean, 'True if the page sells.'),
 };
 
 const createBody = z.object({

@@ -62,7 +62,7 @@ export const paymentPlans = {
     key: 'secret',
     description: 'Creates a plan with an amount in a base currency, payable in any of `currencies`.',
     body: z.object({
-      frequency: described(frequency, 'How often a subscriber is charged.'),
+      frequency: described(frequency, 'The interval at which a subscriber is charged.'),
       planName: described(requiredText(), 'Name of the plan. Subscribers see it too.'),
       numberOfTimesToCharge: described(integer(1), 'Number of charges after which a subscription ends.'),
       amount: described(positiveDecimal, 'Amount of each charge, in `currency`.'),

@@ -41,7 +41,7 @@ const createBody = z.object({
   ),
   redirectUrl: described(
     z.optional(text(2048)),
-    'Where the payer goes when the payment has ended: an absolute https URL, or empty. With a public key, it must be on one of the redirect origins of your account, if you have set any.',
+    'The page to which the payer returns when the payment has ended: an absolute https URL, or empty. With a public key, it must be on one of the redirect origins of your account, if you have set any.',
   ),
   metadata: described(
     z.optional(metadata),
@@ -58,10 +58,10 @@ const describedTransferCheck = z.object({
     '`paid_this`: it paid the payment. `other_coin`: it paid the address in a coin or on a network that does not count. `other_address`: it paid this address nothing that the server reads. `failed`: it failed on the network, and nothing was sent. `unknown`: the network’s node has it in no block.',
   ),
   network: described(check.network, 'The network that was asked: the one that the payer chose.'),
-  currency: described(check.currency, 'What it paid, if it paid this address.'),
-  amount: described(check.amount, 'How much it paid, in `currency`.'),
+  currency: described(check.currency, 'The currency that it paid, if it paid this address.'),
+  amount: described(check.amount, 'The amount that it paid, in `currency`.'),
   confirmations: described(check.confirmations, '0 until the server has read the block itself.'),
-  requiredConfirmations: described(check.requiredConfirmations, 'How many it needs.'),
+  requiredConfirmations: described(check.requiredConfirmations, 'The number of confirmations that it needs.'),
 });
 
 const paymentId = described(id, 'Id of the payment.');

@@ -79,15 +79,15 @@ const linkedRefund = z.extend(refund, { claimUrl: z.optional(z.string()) });
 
 const address = described(
   addressText(),
-  'Where to: an address on the network of the refund. Never one of this server’s, and not of a token.',
+  'The recipient: an address on the network of the refund. Never one of this server’s, and not of a token.',
 );
 
 const createBody = z.object({
   kind: described(
     kind,
-    'What goes back. `full`: all that is left of what was credited. `excess`: what is above the price. `unaccepted`: money that came late, short, or in another coin. `partial`: `amount`.',
+    'The money to refund. `full`: all that is left of what was credited. `excess`: the amount above the price. `unaccepted`: money that came late, short, or in another coin. `partial`: `amount`.',
   ),
-  amount: described(z.optional(positiveDecimal), 'How many coins, only for `partial`.'),
+  amount: described(z.optional(positiveDecimal), 'The number of coins, only for `partial`.'),
   currency: described(
     z.optional(text(20)),
     'The currency to give back, if the payment was credited with several. Defaults to the one that it asked for.',
@@ -95,24 +95,24 @@ const createBody = z.object({
   network: described(z.optional(text(50)), 'The network, in the same case.'),
   by: described(
     z._default(z.enum(['coins', 'today']), 'coins'),
-    'Which sum: `coins` (default): the coins that came. `today`: as many as are worth as much today, and never more than came.',
+    'The basis of the sum: `coins` (default): the coins that came. `today`: as many as are worth as much today, and never more than came.',
   ),
   refundFee: described(
     z._default(boolean, false),
-    'Whether the service fee goes back to the payer too, out of your balance. Defaults to false. An `excess` goes back whole in any case: its fee is given back to you.',
+    'True if the service fee goes back to the payer too, out of your balance. Defaults to false. An `excess` goes back whole in any case: its fee is given back to you.',
   ),
   networkFee: described(
     z._default(networkFee, 'merchant'),
-    'Who bears the network’s fee: `merchant` (default) or `payer`, whose amount is reduced by it, now or, with a PSBT that spends the last coins, as it is sent.',
+    'The party that bears the network’s fee: `merchant` (default) or `payer`, whose amount is reduced by it, now or, with a PSBT that spends the last coins, as it is sent.',
   ),
   reason: described(z.optional(text(255)), 'Why, in your words. The payer reads it.'),
   address: described(
     z.optional(address),
-    'Where to, if you know it from the payer. Otherwise the payer gives it on the claim page.',
+    'The recipient’s address, if you know it from the payer. Otherwise the payer gives it on the claim page.',
   ),
   deliver: described(
     z._default(z.enum(['link', 'email']), 'link'),
-    'How the payer gets the link. `link` (default): you send `claimUrl`. `email`: the server sends it to the payer, and the reply has no `claimUrl`, so that nobody else sees it. Refused if no message can be sent.',
+    'The way in which the payer gets the link. `link` (default): you send `claimUrl`. `email`: the server sends it to the payer, and the reply has no `claimUrl`, so that nobody else sees it. Refused if no message can be sent.',
   ),
   metadata: described(
     z.optional(metadata),

@@ -81,7 +81,10 @@ export const sandbox = {
     description:
       'Moves your test clock forward, up to ten years ahead of real time. Expiry, billing, webhook retries and the Date header follow it. It never goes back.',
     body: z.object({
-      advanceSeconds: described(integer(0, 10 * 366 * 86_400), 'How far to move the clock, in seconds.'),
+      advanceSeconds: described(
+        integer(0, 10 * 366 * 86_400),
+        'The time by which to move the clock, in seconds.',
+      ),
     }),
     data: z.object({ now: z.string() }),
     sample: {

@@ -104,7 +104,7 @@ const variables = {
   },
   PORT: integer('Port to listen on; 0 picks a free one', 8080, 0, 65_535),
   KEEP_ALIVE_SECONDS: integer(
-    'How long a connection stays open without a request. Longer than proxies in front keep theirs, or some requests get no reply',
+    'The time that a connection stays open without a request. Longer than proxies in front keep theirs, or some requests get no reply',
     75,
     1,
     3600,
@@ -120,7 +120,7 @@ const variables = {
     ),
   },
   DATABASE_CREATE: onOff(
-    'Whether a SQLite file that does not exist, or the tables in an empty PostgreSQL database, are created (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
+    'Creation of a SQLite file that does not exist, or of the tables in an empty PostgreSQL database (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
   ),
   DATABASE_PREPARED_STATEMENTS: onUnlessOff(
     'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not keep track of them, such as PgBouncer before 1.21',
@@ -248,12 +248,9 @@ const variables = {
     isSecret: true,
     schema: z.optional(z.string().check(z.regex(/^[A-Za-z0-9._~+/=-]{16,200}$/))),
   },
-  READY_CHAIN_LAG_SECONDS: integer(
-    'How far the scan of a network may be behind before /readyz reports 503',
-    300,
-  ),
+  READY_CHAIN_LAG_SECONDS: integer('The longest delay of a network’s scan before /readyz reports 503', 300),
   READY_WEBHOOK_LAG_SECONDS: integer(
-    'How late stalled webhook deliveries may be before /readyz reports 503',
+    'The longest delay of stalled webhook deliveries before /readyz reports 503',
     300,
   ),
 } as const satisfies Variables;

@@ -71,7 +71,7 @@ describe.each(engines)('The days of a zone, on $name', (engine) => {
     ['--month 2026-03 --zone Europe/Berln', '"Europe/Berln" is not a time zone: use an IANA name'],
     ['--month 2026-03 --zone +01:00', '"+01:00" is not a time zone'],
     ['--month 2026-03 --profile xero --format json', '--profile writes CSV'],
-    ['--month 2026-03 --account 1234', 'What is for DATEV needs --profile datev'],
+    ['--month 2026-03 --account 1234', 'Options for DATEV need --profile datev'],
     ['--month 2026-03 --profile datev', '--profile datev needs --consultant, --client'],
   ])('%s is refused in words', async (options, words) => {
     await expect(exportBooks(books.shop, books.live, options)).rejects.toThrow(words);

@@ -195,7 +195,7 @@ function branchProblem(branch: string): string {
   const must =
     'The server gives out the addresses 0/0, 0/1, … of an account: the descriptor must end with /<0;1>/* or /0/*';
   if (branch.includes("'"))
-    return `What follows the key is hardened, and cannot be derived from a public key. ${must}`;
+    return `The path after the key is hardened, and cannot be derived from a public key. ${must}`;
   return branch.includes('*')
     ? `The addresses of this descriptor are at ${branch}, which the server cannot give out. ${must}`
     : `This descriptor describes one address. ${must}`;

@@ -13,7 +13,7 @@ import { counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
   name: 'chains',
-  summary: 'What the server reads from the networks.',
+  summary: 'The data that the server reads from the networks.',
   commands: {
     status: command({
       summary:
@@ -64,7 +64,7 @@ export const chainCommands: Group = {
     rescan: command({
       summary:
         'Reads the blocks of a network again, up to the last one that was scanned, and credits what was missed: for example what was paid in a token that was added to NETWORKS_FILE later.',
-      details: `What is known already changes nothing. The server may keep running. Says how far it is while it works.
+      details: `Transfers that are known already change nothing. The server may keep running. Says how far it is while it works.
 
 A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so. Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that was received from that block on is reverted, and the server continues from there and credits it again as it finds it. A development chain that was started again from the beginning is such a reorganisation: --from 1 --accept-reorg.`,
       options: {

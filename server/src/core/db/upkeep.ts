@@ -30,13 +30,13 @@ export const createUpkeep = (database: Database, serverTime: ServerTime): Featur
         ]),
     {
       name: 'checkout_database_bytes',
-      help: 'How large the database is',
+      help: 'The size of the database',
       labels: [],
       read: async () => [[{}, (await readSize(database)).bytes]],
     },
     {
       name: 'checkout_disk_used',
-      help: 'Which part of the disk with the SQLite file is used, 0 to 1',
+      help: 'The used part of the disk with the SQLite file, 0 to 1',
       labels: [],
       read: async () => [[{}, (await readSize(database)).diskUsed]],
     },

@@ -38,7 +38,7 @@ export const createNetworkFigures = (networks: () => readonly NetworkHealth[]) =
     ),
     ofNetworks(
       'checkout_chain_lag_seconds',
-      'How far the scan of a network is behind, in seconds',
+      'The delay of the scan of a network, in seconds',
       ({ lagMs }) => lagMs && lagMs / 1000,
     ),
     ofNetworks(
@@ -58,7 +58,7 @@ export const createNetworkFigures = (networks: () => readonly NetworkHealth[]) =
     ),
     ofNetworks(
       'checkout_network_requests_left',
-      'How many requests the budget of a network (requestsPerMinute) leaves now',
+      'The requests that the budget of a network (requestsPerMinute) leaves now',
       ({ connection }) => connection?.requestsLeft,
     ),
     ofNetworks(
@@ -93,7 +93,7 @@ export const createNetworkFigures = (networks: () => readonly NetworkHealth[]) =
     ),
     countOfNodes(
       'checkout_node_request_seconds_total',
-      'How long the requests to a node took together; divided by the requests, its latency',
+      'The total time of the requests to a node; divided by the requests, its latency',
       ({ durationMs }) => durationMs / 1000,
     ),
     ofNodes('checkout_node_in_use', '1 if a node did the last work on its network', ({ isInUse }) =>

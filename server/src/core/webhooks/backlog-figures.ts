@@ -14,7 +14,7 @@ export const createBacklogFigures =
     },
     {
       name: 'checkout_webhooks_lag_seconds',
-      help: 'How overdue the oldest webhook delivery is, in seconds',
+      help: 'The time by which the oldest webhook delivery is overdue, in seconds',
       labels: [],
       read: async () => [[{}, (await backlog(reader)).lagMs / 1000]],
     },

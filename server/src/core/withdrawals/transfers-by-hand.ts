@@ -128,7 +128,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
       const row = await transfers.findAny(reader, transferId);
       const paidFrom = row && (await payer().placeOf(reader, row));
       if (proof && paidFrom === 'treasury' && networkFee !== undefined) {
-        throw invalidField('network-fee', 'What a treasury paid for gas is taken from its transaction');
+        throw invalidField('network-fee', 'The gas that a treasury paid is read from its transaction');
       }
       const currency = row && currencies.known(row.currency);
       const given =

@@ -113,8 +113,7 @@ function fileFor(given: Given, period: Period & { readonly currency: string }): 
   }
   const isDatev = profile === 'datev';
   for (const name of Object.keys(datevOptions) as (keyof typeof datevOptions)[]) {
-    if (given[name] !== undefined && !isDatev)
-      throw new UsageError('What is for DATEV needs --profile datev');
+    if (given[name] !== undefined && !isDatev) throw new UsageError('Options for DATEV need --profile datev');
   }
   if (format === 'json') return undefined;
   if (profile === undefined) return wholeBookFile;

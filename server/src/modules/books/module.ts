@@ -13,7 +13,7 @@ export const books = defineModule({
     books: {
       title: 'Books',
       noun: 'booking',
-      description: 'What changed your balances, for your accountant. Read-only.',
+      description: 'The changes of your balances, for your accountant. Read-only.',
     },
   },
   tables: bookTables,

@@ -92,7 +92,7 @@ export const consoleModule = defineModule({
     home: {
       title: 'Home',
       noun: 'home',
-      description: 'What waits for a person, what was sold, and whether the networks work.',
+      description: 'The cases that wait for a person, the sales, and the state of the networks.',
     },
   },
   consoleContract: {

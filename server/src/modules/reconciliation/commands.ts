@@ -16,7 +16,7 @@ type Report = Awaited<ReturnType<typeof checkNow>>;
 /** @param rules of a running command */
 export const reconcileCommands = (rules: (context: CommandContext) => Reconciliation): Group => ({
   name: 'chains',
-  summary: 'What the server reads from the networks.',
+  summary: 'Checks of the networks against the books.',
   commands: { reconcile: reconcileCommand(rules) },
 });
 

@@ -21,7 +21,7 @@ export function reconciliationFigures(status: () => Promise<Status>, now: () => 
   return [
     ofRounds(
       'checkout_addresses_watched',
-      'How many addresses had been given out when the last round through their balances began',
+      'The number of addresses that had been given out when the last round through their balances began',
       (round) => round.last_position,
     ),
     ofRounds(
@@ -31,7 +31,7 @@ export function reconciliationFigures(status: () => Promise<Status>, now: () => 
     ),
     ofRounds(
       'checkout_reconciliation_age_seconds',
-      'How long ago all balances had been compared with the books, or the first comparison began',
+      'The time since all balances had been compared with the books, or the first comparison began',
       ({ finished_at, started_at }) => (now() - (finished_at ?? started_at)) / 1000,
     ),
     byNetwork({

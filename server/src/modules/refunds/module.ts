@@ -73,7 +73,8 @@ export const refunds = defineModule({
       title: 'Refund claims',
       noun: 'refund claim',
       record: 'RefundClaim',
-      description: 'What the claim page calls for a payer. The token of its link takes the place of a key.',
+      description:
+        'The endpoints that the claim page calls for a payer. The token of its link takes the place of a key.',
     },
   },
   tables: refundTables,

@@ -74,7 +74,7 @@ export function treasuryFigures(
   return [
     figure(
       'checkout_treasury_lag_seconds',
-      'How far the reading of payments by treasuries is behind the final blocks, in seconds',
+      'The delay of reading payments by treasuries behind the final blocks, in seconds',
       ({ lagSeconds }) => lagSeconds,
     ),
     figure(
