@@ -84,7 +84,7 @@ const oneOf = (share, payments) => Math.max(250, Math.ceil(payments / share));
 
 /**
  * @param {Sql} sql
- * @param {number} payments how many to create
+ * @param {number} payments the number to create
  * @param {Templates} templates
  */
 export async function fill(sql, payments, templates) {

@@ -416,7 +416,7 @@ async function peerPages(files) {
 }
 
 /**
- * Bundles a module like the widget, into one script. @param {string} code @param {string} folder where its imports are
+ * Bundles a module like the widget, into one script. @param {string} code @param {string} folder the place of its imports
  * found
  */
 async function bundle(code, folder) {

@@ -134,7 +134,7 @@ export async function startLitecoind(path) {
  * Waits until the node answers.
  * @param {string} url
  * @param {() => boolean} hasEnded
- * @param {() => string} message what it wrote to stderr
+ * @param {() => string} message its text on stderr
  */
 async function ready(url, hasEnded, message) {
   const deadline = Date.now() + startSeconds * 1000;

@@ -35,7 +35,7 @@ function startsWithAnchor({ elements: [first] }) {
  * Reads a sequence backwards.
  *
  * @param {Alternative} alternative
- * @param {boolean} isEndNext whether `$` can follow at once
+ * @param {boolean} isEndNext true if `$` can follow at once
  * @returns {{ isFound: boolean, reachesEnd: boolean }} whether there is such a repetition in it, and whether it can match
  *   nothing before a `$`
  */

@@ -24,6 +24,17 @@ const rules = [
     'begin with the thing',
     ['comment', 'title'],
   ],
+  ['^[\'"`\\s]*(?:how|where|which|whether)\\b', 'begin with the thing', ['title']],
+  [
+    '^[\'"`\\s]*(?:What|Who|Whom|Whose|How|Where|Which|Whether)\\b(?![^?]*[?])',
+    'begin with the thing: “The amount paid”, or ask a question',
+    ['description'],
+  ],
+  [
+    '(?<=@(?:param (?:[{][^}]*[}] )?[^ ]+|returns?(?: [{][^}]*[}])?) )(?:what|who|whom|whose|how|where|which|whether)\\b',
+    'begin with the thing: “true if …”, “the number of …”',
+    ['comment'],
+  ],
   [
     '^[\'"`\\s]*(?:that|and|but|or|nor|so|of|by|to)\\b',
     'name the subject, so that the name reads without its `describe`',
@@ -120,7 +131,8 @@ const compiled = rules.map(([pattern, advice, kinds]) => {
 export function findingsOf(file, source) {
   const written = prescribed.reduce((text, one) => text.replaceAll(one, '·'.repeat(one.length)), source);
   const texts = textsOf(file, written).filter(
-    ({ kind, text }) => kind !== 'message' || !(inAnotherLanguage.test(file) || isQuery(text)),
+    ({ kind, text }) =>
+      !['message', 'description'].includes(kind) || !(inAnotherLanguage.test(file) || isQuery(text)),
   );
   return texts.flatMap(({ kind, start, text }) =>
     compiled

@@ -1,4 +1,4 @@
-/** The English of a file: its comments, test names, messages and prose, each with its position. */
+/** The English of a file: its comments, test names, descriptions, messages and prose, each with its position. */
 import { extname } from 'node:path';
 import ts from 'typescript';
 
@@ -6,7 +6,7 @@ import ts from 'typescript';
  * A text has the same length as in the file: parts that are not English (comment marks, inline code) are blanked, so
  * that an index in it maps to a position in the file.
  *
- * @typedef {{ kind: 'comment' | 'title' | 'message' | 'prose', start: number, text: string }} Text
+ * @typedef {{ kind: 'comment' | 'title' | 'description' | 'message' | 'prose', start: number, text: string }} Text
  */
 
 /** Replaces a text with spaces, and keeps its line breaks. @param {string} text */
@@ -48,6 +48,20 @@ function isOfTest(callee) {
 const isTitle = (node) =>
   ts.isCallExpression(node.parent) && node.parent.arguments[0] === node && isOfTest(node.parent.expression);
 
+/** `described(shape, 'Id of the payment.')`, `summary: 'Lists the payments.'` @param {ts.Node} node */
+const isDescription = ({ parent, pos }) =>
+  ts.isCallExpression(parent)
+    ? ts.isIdentifier(parent.expression) &&
+      parent.expression.text === 'described' &&
+      parent.arguments[1]?.pos === pos
+    : ts.isPropertyAssignment(parent) && /^(?:summary|description|help)$/.test(parent.name.getText());
+
+/** @param {ts.Node} node @returns {Text['kind']} */
+function kindOf(node) {
+  if (isTitle(node)) return 'title';
+  return isDescription(node) ? 'description' : 'message';
+}
+
 /** The text of a template, with its code blanked. @param {ts.TemplateExpression} node @param {ts.SourceFile} tree */
 function withoutSpans(node, tree) {
   const start = node.getStart(tree);
@@ -64,8 +78,7 @@ function textsOfCode(file, source) {
   const texts = [];
   /** @param {ts.Node} node @param {string} text */
   const add = (node, text) => {
-    if (/\w\s|\s\w/.test(text))
-      texts.push({ kind: isTitle(node) ? 'title' : 'message', start: node.getStart(tree), text });
+    if (/\w\s|\s\w/.test(text)) texts.push({ kind: kindOf(node), start: node.getStart(tree), text });
   };
   /** @param {ts.Node} node */
   const visit = (node) => {

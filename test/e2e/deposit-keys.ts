@@ -13,7 +13,7 @@ const keys = {
 /** The server's settings. */
 export type ServerEnv = Readonly<Record<'DATABASE_URL' | 'NETWORKS_FILE', string>>;
 
-/** @returns what the command printed, parsed */
+/** @returns the output of the command, parsed */
 export async function runCommand(serverEnv: ServerEnv, ...words: string[]): Promise<unknown> {
   const { DATABASE_URL, ...env } = serverEnv;
   const { exitCode, stdout, stderr } = await runCommandLine(DATABASE_URL, [...words, '--json'], env);

@@ -30,7 +30,7 @@ const driverPatienceMs = patienceMs + 2_000;
 /**
  * Opens a browser with one page.
  * @param url of the driver, without a trailing slash
- * @param capabilities what the driver needs to know of its browser
+ * @param capabilities the browser's properties that the driver needs
  */
 export async function openSession(
   url: string,

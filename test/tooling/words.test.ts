@@ -17,6 +17,11 @@ it.each([
   ],
   ['the middle of a comment', 'src/a.ts', '// It ends. What is late is lost.\n', ['1 What is late is lost.']],
   ['a test name', 'test/a.test.ts', "it.each([1])('what was sent', () => {});", ["1 'what"]],
+  ['a test name about a case', 'test/a.test.ts', "it('where it ends', () => {});", ["1 'where"]],
+  ['a parameter', 'src/a.ts', '/** @param a whether it is open */\nconst a = 1;', ['1 whether']],
+  ['a result', 'src/a.ts', '/**\n * @returns\n * what it costs\n */\nconst a = 1;', ['3 what']],
+  ['a description', 'src/a.ts', "const a = described(text, 'What it costs.');", ["1 'What"]],
+  ['a summary', 'src/a.ts', "const a = { summary: 'How it ends.' };", ["1 'How"]],
   ['a part of a test name', 'test/a.test.ts', "describe('a key', () => it('that is new', f));", ["1 'that"]],
   [
     'a clause about a thing',
@@ -45,6 +50,7 @@ it.each([
   ['a part of a query', 'src/a.ts', "const a = sql`case b.c when 'd' then 'e' else 'f g' end`;"],
   ['the end of a query', 'src/a.ts', "const a = `${b} else 'f g' end`;"],
   ['a message in another language', 'src/messages/fr/fr.ts', "const a = 'le kin former';"],
+  ['a question', 'src/a.ts', "const a = { description: 'Who can approve refunds?' };"],
   ['words that only contain one', 'src/a.ts', '// A standalone performer understands lieutenants.\n'],
   ['a good use of a word', 'docs/a.md', 'It stands for a coin. Tell them apart. No more than two.\n'],
   [

@@ -66,7 +66,7 @@ async function book(database: Database, merchantId: string, from: number, count:
   }
 }
 
-/** Runs `books export`. @returns what it says, its seconds, and the most memory that it had, in MB */
+/** Runs `books export`. @returns its output, its seconds, and the most memory that it had, in MB */
 async function run(databaseUrl: string, ...options: string[]) {
   const began = performance.now();
   const child = spawn(process.execPath, [cli, 'books', 'export', ...options], {

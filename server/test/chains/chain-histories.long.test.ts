@@ -231,7 +231,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     model.scan(network.code, shop.time.now, cents);
   }
 
-  /** Scans once, and lets the model learn what was written. @returns whether the scan has succeeded */
+  /** Scans once, and lets the model learn what was written. @returns true if the scan has succeeded */
   async function scan(line: Line, trouble: Trouble & { readonly crashesAt?: number }): Promise<boolean> {
     const { network, chain } = line;
     chain.expect(trouble);

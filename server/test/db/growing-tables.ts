@@ -124,7 +124,7 @@ interface Copied {
 /** All rows of the tables, as objects, take several times as much. */
 const mostMegabytes = 400;
 
-/** @returns how much more memory was in use meanwhile, at most */
+/** @returns the most memory that was in use meanwhile, above that before */
 async function watchMemory(work: () => Promise<unknown>): Promise<{ result: unknown; peak: number }> {
   const used = () => process.memoryUsage().heapUsed / 1e6;
   const before = used();

@@ -22,7 +22,7 @@ interface Claimed {
   readonly signatureText: string;
 }
 
-/** Gives an address with the signature that is made of the text. @returns what the server says of it */
+/** Gives an address with the signature that is made of the text. @returns the answer of the server */
 async function prove(
   server: TestServer,
   token: string,

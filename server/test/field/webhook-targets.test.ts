@@ -8,7 +8,7 @@ import type { Mode } from '../../src/core/shared/scope.js';
 
 const names: Record<string, string> = {};
 
-/** Asks what a connection would, and opens none. @returns where it would go, or why it goes nowhere */
+/** Asks what a connection would, and opens none. @returns its target, or the reason why it has none */
 async function judge(address: string, allowed: readonly string[] = [], mode: Mode = 'live'): Promise<string> {
   const targets = createTargets({
     allowed,

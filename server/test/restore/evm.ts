@@ -143,7 +143,7 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
       await scan();
       await restoreModule.rules(server.app).look();
     },
-    /** The machine is restarted. @param whileDown what others do meanwhile @param isMarkerLost as after its disk was replaced */
+    /** The machine is restarted. @param whileDown the actions of others meanwhile @param isMarkerLost as after its disk was replaced */
     async restart(whileDown: () => Promise<void>, isMarkerLost = false) {
       await server.stop();
       await whileDown();

@@ -13,7 +13,7 @@ export interface TestBrowser {
   send(method: string, path: string, options?: CallOptions): Promise<Answer>;
 }
 
-/** @param site what it says of the page that asks; null: it is too old to say */
+/** @param site its header about the page that asks; null: it is too old to say */
 export function openBrowser(url: string, cookie = '', site: string | null = 'same-origin'): TestBrowser {
   return {
     cookie,

@@ -56,7 +56,7 @@ export interface OpenShop {
   readonly progress: readonly string[];
 }
 
-/** @param payments how many there are in the end */
+/** @param payments their number in the end */
 export async function openBusyShop(engine: TestEngine, payments: number): Promise<BusyShop> {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const networksFile = join(directory, 'networks.json');

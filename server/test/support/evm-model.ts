@@ -175,7 +175,7 @@ export class EvmModel {
     this.mempool.push(tx);
   }
 
-  /** @param isTaken which waiting transactions get into the first block */
+  /** @param isTaken selects the waiting transactions that get into the first block */
   mine(count: number, seconds: number, isTaken: (tx: ModelTx) => boolean = () => true): void {
     const taken: ModelTx[] = [];
     const nonces = new Map<string, number>();
@@ -201,7 +201,7 @@ export class EvmModel {
     );
   }
 
-  /** Replaces the last blocks by empty ones. @param returns which of their transactions wait for a block again */
+  /** Replaces the last blocks by empty ones. @param returns selects those of their transactions that wait for a block again */
   reorg(
     depth: number,
     longer: number,

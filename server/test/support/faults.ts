@@ -135,7 +135,7 @@ const sectorBytes = 512;
 /**
  * Leaves of a SQLite database, whose server was killed, what a power cut leaves: all that was synced, and of the rest some
  * sectors, or none.
- * @param keeps whether a sector that was not synced has reached the disk
+ * @param keeps true if a sector that was not synced has reached the disk
  */
 export function cutPower(databaseUrl: string, keeps: () => boolean): { readonly lostBytes: number } {
   const path = databaseUrl.slice('sqlite:'.length);

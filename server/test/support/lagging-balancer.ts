@@ -19,7 +19,7 @@ export interface LaggingBalancer {
   close(): Promise<void>;
 }
 
-/** @param lag how many blocks the second backend is behind */
+/** @param lag the number of blocks that the second backend is behind */
 export async function startLaggingBalancer(targetUrl: string, lag: number): Promise<LaggingBalancer> {
   let requests = 0;
   const server = createServer((request, response) => {

@@ -19,7 +19,7 @@ export interface Address {
 
 /**
  * @param target URL of a PostgreSQL
- * @param change what becomes of the bytes on their way to it
+ * @param change changes the bytes on their way to it
  */
 export async function openAddress(
   target: string,

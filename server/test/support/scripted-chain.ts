@@ -97,7 +97,7 @@ export class ScriptedChain implements Chain {
     this.mempool.push(tx);
   }
 
-  /** @param isTaken which waiting transactions get into the first block */
+  /** @param isTaken selects the waiting transactions that get into the first block */
   mine(count: number, time: number, isTaken: (tx: ScriptedTx) => boolean = () => true): void {
     const taken = this.mempool.filter(isTaken);
     const spent = new Set(taken.map(({ coins }) => coins));
@@ -108,8 +108,8 @@ export class ScriptedChain implements Chain {
 
   /**
    * Replaces the last blocks by empty ones.
-   * @param returns which of their transactions wait for a block again
-   * @param longer how many blocks the new branch has more than the old one
+   * @param returns selects those of their transactions that wait for a block again
+   * @param longer the number of blocks that the new branch has more than the old one
    */
   reorg(depth: number, longer: number, time: number, returns: (tx: ScriptedTx) => boolean): void {
     const { height } = this.tip;

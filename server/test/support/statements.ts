@@ -63,7 +63,7 @@ const cachedPages = 64;
 const pageSize = 4096;
 
 /**
- * @param isSmall whether a table stays so small that it may be read whole
+ * @param isSmall true if a table stays so small that it may be read whole
  * @param isReadCounted false leaves SQLite its cache: what writes millions of rows would take ten times as long
  */
 export function watchStatements(isSmall: (table: string) => boolean, isReadCounted = true): StatementWatch {

@@ -62,7 +62,7 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
     },
   );
 
-  /** Lives one history. @returns what happened */
+  /** Lives one history. @returns the steps of the history, as text */
   async function live(seed: number): Promise<string> {
     const random = randomOf(seed);
     const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];

@@ -21,7 +21,7 @@ import { command } from '../support/processes.js';
 import type { Region, Stage } from '../support/stage.js';
 
 export function afterPayment(stage: () => Stage): void {
-  /** A paid order, refunded whole. @returns what the payment server has of the refund */
+  /** A paid order, refunded whole. @returns the payment server's record of the refund */
   const refundWhole = async (region: Region) => {
     // The network's fee, and the service fee that is given back, come out of the shop's balance.
     const another = await checkout(stage(), region);

@@ -35,7 +35,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** @param logFile what the process prints, for a look after a failure */
+/** @param logFile the output of the process, for a look after a failure */
 function running(
   url: string,
   health: string,

@@ -79,7 +79,7 @@ export async function startStage(storeCors: string, more: Env = {}): Promise<Sta
   }
 }
 
-/** @param ends what ends each part; the last part ends first */
+/** @param ends the functions that end each part; the last part ends first */
 async function build(
   storeCors: string,
   more: Env,
