@@ -101,9 +101,8 @@ const rules = [
 
 /** Texts in other languages: only their comments are English. */
 const inAnotherLanguage = /^src\/messages\/(?!en\/)\w+\//;
-/** Decisions are history. The others are generated from texts that are checked, or are data. */
-const exempt =
-  /^docs\/decisions\/|\/golden\/|\/help\.txt$|^(?:openapi|custom-elements|package-lock)\.json$|^LICENSE$/;
+/** They are generated from texts that are checked, or are data. */
+const exempt = /\/golden\/|\/help\.txt$|^(?:openapi|custom-elements|package-lock)\.json$|^LICENSE$/;
 /** They name the words. */
 const ofThisLint = new Set(['scripts/lint-words.mjs', 'test/tooling/words.test.ts']);
 

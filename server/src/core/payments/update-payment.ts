@@ -150,8 +150,8 @@ interface Credit {
  * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit, and each
  * receipt keeps its share of it. A receipt that is confirmed now is stored once: confirmed, and credited if it is due.
  * @param sums of all its receipts. Only if they show that stored ones are due, those are read
- * @param changed what the caller has changed of its receipts
- * @returns what was credited. The payment's version is left to the caller: `countChanges`
+ * @param changed those of its receipts that the caller has changed
+ * @returns the receipts credited. The payment's version is left to the caller: `countChanges`
  */
 async function creditReceipts(
   transaction: Transaction,
