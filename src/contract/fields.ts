@@ -197,7 +197,7 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
 /** The kind of money in a record: of simulated networks and test networks, or real money. */
 export const mode = z.enum(['test', 'live']);
 
-/** The kinds of chains: nodes of one kind are asked in the same way, and their addresses look alike. */
+/** The kinds of chains: nodes of one kind are asked in the same way, and their addresses have one form. */
 export const addressKinds = ['bitcoin', 'evm', 'tron'] as const;
 export type AddressKind = (typeof addressKinds)[number];
 
