@@ -2,6 +2,7 @@
  * Public reports about databases that grew: an index that suits few rows, statistics that are missing, and keys without
  * one.
  */
+import { paymentReviews } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
@@ -282,6 +283,14 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
         const read = await readBy(() => listRecords(database.reader, scope, request));
         // A segment of the list that has no checkpoint yet has up to 2,000 rows.
         expect(read).toBeLessThan(3000);
+      },
+    );
+
+    it.each(paymentReviews)(
+      'the payments to review because of %s are not looked for in the whole list',
+      async (review) => {
+        const request = { page: 1, skip: 10, review };
+        expect(await readBy(() => listRecords(database.reader, scope, request))).toBeLessThan(most(1));
       },
     );
 

@@ -88,11 +88,17 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
     },
     [acceptedPayments]: { up: (db) => createDeclared(db, engine, tables, acceptedPayments) },
     [timeZones]: { up: (db) => createDeclared(db, engine, tables, timeZones) },
-    [reviewIndex]: {
+    '0013-review-index.additive': {
       async up(db) {
-        await createDeclared(db, engine, tables, reviewIndex);
         for (const reason of ['late', 'short', 'excess', 'wrong_coin', 'reversed'])
           await db.schema.dropIndex(`payments_${reason}`).ifExists().execute();
+      },
+    },
+    [reviewIndex]: {
+      async up(db) {
+        // That of 0013 was wider than the index of the whole list, which SQLite preferred then.
+        await db.schema.dropIndex('payments_review').ifExists().execute();
+        await createDeclared(db, engine, tables, reviewIndex);
       },
     },
   };

@@ -164,8 +164,9 @@ export const paymentTables = {
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
     })
-    // One for all reasons of a review: PostgreSQL locks each index of a table whose row it changes, and keeps 16 locks fast.
-    .index('review', ['merchant_id', 'mode', 'created_at', 'id', 'findings', 'state'], {
+    // One for all reasons of a review: PostgreSQL locks each index of a table whose row it changes, and keeps 16 locks fast. No
+    // wider than `newest`, or SQLite would read the whole list by that.
+    .index('review', ['merchant_id', 'mode', 'created_at', 'id'], {
       where: mayNeedReview,
       since: reviewIndex,
     })
