@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressPool } from '../../src/core/addresses/address-pool.js';
 import { type Database } from '../../src/core/db/database.js';
 import type { Transaction } from '../../src/core/db/engine.js';
-import { engines, type TestDatabase } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 
-describe.each(engines)('The address pool on $name', (engine) => {
+describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   let time = 0;

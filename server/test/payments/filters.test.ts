@@ -1,13 +1,13 @@
 /** Finding transactions by their reference, status, currency, network, customer and transfer, on both engines. */
 import { statusOf, paymentState } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('the list of transactions, on $name', (engine) => {
+describe.each(enginesOfTurn)('the list of transactions, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let records: Records;

@@ -2,7 +2,7 @@
 import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { addressFrom, contractTx, gasPrice, gasUsed, walletTx } from '../support/evm-model.js';
 import { openWorld, type World } from './liars.js';
 
@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 const network = 'evm-dev';
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(6)).derive("m/44'/60'/0'");
 
-describe.each(engines)('coins that a wallet moves on at once, on $name', (engine) => {
+describe.each(enginesOfTurn)('coins that a wallet moves on at once, on $name', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(engine);

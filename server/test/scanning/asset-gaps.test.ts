@@ -9,7 +9,7 @@ import { createEvmChain, type EvmChain } from '../../src/modules/networks/evm/ev
 import { decimalsData } from '../../src/modules/networks/evm/abi.js';
 import type { ScanSink } from '../../src/core/scanning/scan.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
-import { engines, type TestDatabase } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { openFixture, scannerOn, testAddress, type ChainFixture } from '../chains/fixture.js';
 
@@ -114,7 +114,7 @@ describe('a token that is right', () => {
   });
 });
 
-describe.each(engines)('payments while a token was off, on $name', (engine) => {
+describe.each(enginesOfTurn)('payments while a token was off, on $name', (engine) => {
   let created: TestDatabase;
   let fixture: ChainFixture;
   beforeAll(async () => {

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RateSource } from '../../src/core/money/rates.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const dollar = { numerator: 1n, denominator: 1n, source: 'test' };
 
-describe.each(engines)('subscribers, on $name', (engine) => {
+describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
   let server: TestServer;
   let fixture: Fixture;
   let listener: Awaited<ReturnType<typeof startListener>>;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safeChecksum } from '../../src/modules/treasury/safe-batch.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 
@@ -20,7 +20,7 @@ interface Listed {
   readonly sent: readonly { readonly answer: string }[];
 }
 
-describe.each(engines)('sweeps in the console, on $name', (engine) => {
+describe.each(enginesOfTurn)('sweeps in the console, on $name', (engine) => {
   let fixture: TreasuryFixture;
   let ada: TestBrowser;
   /** Of another merchant, with the same treasury. */

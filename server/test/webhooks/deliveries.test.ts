@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sql } from 'kysely';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { expectPages, idsOf } from '../support/lists.js';
 import { startReceiver, type Receiver } from './receiver.js';
 import { markDelivered } from '../../src/core/webhooks/store.js';
@@ -17,7 +17,7 @@ interface Delivery {
   readonly tries: readonly { readonly responseStatus: number | null; readonly error: string | null }[];
 }
 
-describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
+describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) => {
   let shop: WebhookShop;
   let receiver: Receiver;
   let other: string;

@@ -1,13 +1,13 @@
 /** Transfers on networks where an operator sends by hand, and settles them on the command line. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop, externalAddresses, type Shop } from '../support/shop.js';
 
 const hash = 'ab'.repeat(32);
 const otherHash = 'cd'.repeat(32);
 
-describe.each(engines)('transfers that an operator sends, on $name', (engine) => {
+describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   beforeAll(async () => {
