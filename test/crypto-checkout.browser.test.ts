@@ -1083,9 +1083,12 @@ describe('accessibility of', () => {
       await mountPayment(paymentInState('settled')),
     ];
     for (const element of pages) {
-      const controls = element.shadowRoot?.querySelectorAll<HTMLElement>('button, a, summary, label') ?? [];
-      expect(controls.length).to.be.greaterThan(0);
-      for (const control of controls) {
+      const find = () => [
+        ...(element.shadowRoot?.querySelectorAll<HTMLElement>('button, a, summary, label') ?? []),
+      ];
+      // On a busy machine, the code of a view can come later than its payment.
+      await waitUntil(() => find().length > 0, 'it has controls');
+      for (const control of find()) {
         const { width, height } = control.getBoundingClientRect();
         // Controls in a closed <details> have no size. Rounding shifts boxes that a transform moves.
         if (height > 0) expect(Math.min(width, height) + 0.01, control.outerHTML).to.be.at.least(44);
