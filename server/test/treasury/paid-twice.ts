@@ -403,7 +403,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const settle = `transfers settle ${id} --tx-hash ${txHash}`;
       await fixture.command(`${settle} --unverified --network-fee 0.5`);
       await expect(fixture.command(`${settle} --network-fee 0.1`)).rejects.toThrow(
-        /taken from its transaction/,
+        /is read from its transaction/,
       );
       for (let time = 0; time < 2; time += 1) {
         await fixture.command(settle);
