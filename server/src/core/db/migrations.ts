@@ -94,9 +94,10 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
           await db.schema.dropIndex(`payments_${reason}`).ifExists().execute();
       },
     },
+    // Their index of the payments to review is replaced by the next one.
+    '0014-review-index.additive': { up: async () => undefined },
     [reviewIndex]: {
       async up(db) {
-        // That of 0013 was wider than the index of the whole list, which SQLite preferred then.
         await db.schema.dropIndex('payments_review').ifExists().execute();
         await createDeclared(db, engine, tables, reviewIndex);
       },

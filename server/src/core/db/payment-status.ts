@@ -29,8 +29,9 @@ const hasFound = (...findings: readonly PaymentFinding[]) => {
 
 const unpaid = [...statesWith('error'), ...statesWith('cancelled')];
 
-/** Payments with anything that may need a look. They are few, and share one index. */
-export const mayNeedReview = sql<boolean>`(findings <> 0 or state = 'reversed')`;
+/** 1 if a payment has anything that may need a look. They are few, and share one index. */
+export const reviewMark = sql<number>`(case when findings <> 0 or state = 'reversed' then 1 else 0 end)`;
+export const mayNeedReview = sql<boolean>`${reviewMark} = 1`;
 
 const becauseOf = (reason: string) => sql<boolean>`${mayNeedReview} and ${sql.raw(reason)}`;
 

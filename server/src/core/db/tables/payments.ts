@@ -3,7 +3,14 @@ import { logValues, paymentFinding, type LogCode, type PaymentState } from 'cryp
 import { sql, type SqlBool } from 'kysely';
 import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isOpen, isPayable, mayNeedReview, paymentStatusIn, paymentStatusOf } from '../payment-status.js';
+import {
+  isOpen,
+  isPayable,
+  mayNeedReview,
+  paymentStatusIn,
+  paymentStatusOf,
+  reviewMark,
+} from '../payment-status.js';
 import { strings, unitsInJson } from '../codecs.js';
 import { kept, namesOwn, ofOwn, own, ownPersonal, type DataPolicy } from '../data-policy.js';
 import {
@@ -164,9 +171,9 @@ export const paymentTables = {
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
     })
-    // One for all reasons of a review: PostgreSQL locks each index of a table whose row it changes, and keeps 16 locks fast. No
-    // wider than `newest`, or SQLite would read the whole list by that.
-    .index('review', ['merchant_id', 'mode', 'created_at', 'id'], {
+    // One for all reasons of a review: PostgreSQL locks each index of a table whose row it changes, and keeps 16 locks fast. Its
+    // third column is 1 in all rows: without it, SQLite would read the whole list by `newest`, which is narrower.
+    .index('review', ['merchant_id', 'mode', reviewMark, 'created_at', 'id', 'findings', 'state'], {
       where: mayNeedReview,
       since: reviewIndex,
     })
