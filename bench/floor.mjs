@@ -65,9 +65,10 @@ async function repeatStatements({ databaseUrl, paymentId, replies }, { units, un
       const client = await pool.connect();
       for (const statements of unit) {
         const flight = new Flight();
-        const answers = statements.map(({ text, values }) =>
-          flight.add({ text, values: values.map(own), ...(!isControl(text) && { name: nameOf(text) }) }),
-        );
+        const answers = statements.map(({ text, values }) => {
+          const config = { text, values: values.map(own), queryMode: 'extended' };
+          return flight.add(isControl(text) ? config : { ...config, name: nameOf(text) });
+        });
         client.query(flight);
         await Promise.all(answers);
       }

@@ -76,7 +76,7 @@ async function main() {
     results.find((one) => one.engine === engine)?.serverMs ?? NaN;
   console.table(
     Object.fromEntries(
-      results.map(({ engine, before, coldMs, serverMs, databaseMs, idleMs }) => [
+      results.map(({ engine, before, coldMs, serverMs, databaseMs, idleMs, eachMs }) => [
         `${engine} ${before}`,
         {
           'just started ms': coldMs?.toFixed(1),
@@ -84,6 +84,7 @@ async function main() {
           'database ms': databaseMs.toFixed(1),
           'to the first': (serverMs / first(engine)).toFixed(2),
           'idle ms/s': idleMs.toFixed(0),
+          ...(eachMs.length > 1 && { 'of each server': eachMs.map((ms) => ms.toFixed(1)).join(' + ') }),
         },
       ]),
     ),
@@ -175,7 +176,11 @@ async function measureSize(engine, before) {
     const cold = Number(options.warm) > 0 ? await costOf(options.warm) : undefined;
     /** @type {{ server: number, database: number }[]} */
     const rounds = [];
+    const eachFrom = servers.map((one) => one.processor());
     for (let round = 0; round < Number(options.rounds); round += 1) rounds.push(await costOf(options.lives));
+    const lives = Number(options.rounds) * Math.ceil(Number(options.lives) / together) * together;
+    // The idle time of each is in it. The server that has a network's lease takes more than the others.
+    const eachMs = servers.map((one, index) => (one.processor() - (eachFrom[index] ?? 0)) / lives);
     const rates = [];
     for (const rate of numbers('rates').filter((one) => one > 0)) {
       rates.push(await measureRate(shop, processor, hooks, rate));
@@ -199,6 +204,7 @@ async function measureSize(engine, before) {
         0.5,
       ),
       idleMs: idle.server * 1000,
+      eachMs,
     };
   } finally {
     for (const stop of stops.reverse()) await stop();
