@@ -28,7 +28,7 @@ export const texts = pick({
     taken: 'You take care of it.',
     givenBack: 'Nobody takes care of it now.',
     assign: 'Assign…',
-    assignTitle: 'Who takes care of this payment?',
+    assignTitle: 'Assign this payment',
     person: 'Person',
     nobody: 'Nobody',
     assigned: 'Assigned',
@@ -36,7 +36,7 @@ export const texts = pick({
     handleTitle: 'Mark this payment as handled?',
     handleText:
       'It leaves “Needs a person” until something happens to it again, such as more money. No money is moved, and the order’s state stays.',
-    handleNote: 'What was done',
+    handleNote: 'Resolution',
     handled: 'Handled',
     undone: 'It needs a person again.',
     reopen: 'Needs a person again',

@@ -18,7 +18,7 @@ export const texts = pick({
     without: (codes: string) => `without ${codes}, of which there is no rate now`,
     rateOf: (coin: string, rate: string, age: string) => `1 ${coin} = ${rate}, ${age}`,
     fees: (sum: string) => `of it service fees: ${sum}`,
-    where: 'Where it is',
+    where: 'Location',
     suspended: 'Suspended',
     nothing: 'No money yet. What payers send shows up here, less the service fee.',
     /** The columns of the table. */

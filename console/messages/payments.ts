@@ -119,9 +119,9 @@ export const texts = pick({
     refundTitle: 'Refund to the payer',
     refundText:
       'The payer gives the address on a page of its own: money never goes “back to the sender”, which may be an exchange. Nothing is paid before somebody approves.',
-    kind: 'What goes back',
+    kind: 'Refund of',
     kinds: {
-      excess: 'What is above the price',
+      excess: 'The excess above the price',
       full: 'Everything that was credited',
       unaccepted: 'Money that came late, short or in another coin',
     },

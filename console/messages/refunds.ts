@@ -35,9 +35,9 @@ export const texts = pick({
     network: 'Network',
     payerGets: 'The payer gets',
     askedBy: 'Asked for by',
-    kind: 'What goes back',
+    kind: 'Refund of',
     kinds: {
-      excess: 'What is above the price',
+      excess: 'The excess above the price',
       full: 'Everything that was credited',
       unaccepted: 'Money that came late, short or in another coin',
       partial: 'A part',

@@ -50,7 +50,7 @@ test('support takes care of a payment, handles it with a note, and undoes it; th
 
   await go(page, `payment/${short.id}`);
   await press('Mark as handled…');
-  await page.getByRole('textbox', { name: 'What was done' }).fill('Settled in the shop');
+  await page.getByRole('textbox', { name: 'Resolution' }).fill('Settled in the shop');
   await press('Handled');
   await page.getByText('Handled: Settled in the shop').waitFor();
   await waiting(page, 1);

@@ -57,7 +57,7 @@ test('before a refund is approved, its amount, address in blocks, network, order
   await page.getByRole('button', { name: 'Approve…' }).click();
   const dialog = page.getByRole('dialog');
   expect(await dialog.locator('.blocks span').allInnerTexts()).toEqual(address.match(/.{1,4}/g));
-  for (const fact of ['10.00 USDT', 'tron', excess.txRef ?? '', 'What is above the price']) {
+  for (const fact of ['10.00 USDT', 'tron', excess.txRef ?? '', 'The excess above the price']) {
     await dialog.getByRole('definition').getByText(fact, { exact: true }).first().waitFor();
   }
   await dialog.getByText('Nobody has signed for this address').waitFor();
@@ -78,11 +78,11 @@ test('a fresh sign-in is asked for before a form is filled in, not after', async
   // Nobody has signed in meanwhile.
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Sign in again for this' }).waitFor();
-  expect(await page.getByRole('group', { name: 'What goes back' }).count()).toBe(0);
+  expect(await page.getByRole('group', { name: 'Refund of' }).count()).toBe(0);
   // Somebody has, in another tab.
   await page.clock.setFixedTime(Date.now());
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByRole('group', { name: 'What goes back' }).waitFor();
+  await page.getByRole('group', { name: 'Refund of' }).waitFor();
 });
 
 test('a transfer offers each coin on its own networks, and those that hold some come first', async () => {

@@ -115,7 +115,7 @@ test('an export is written for Safe and as CSV, released, and paid by the treasu
   await inspect(page, 'console-exports');
 
   await page.getByRole('button', { name: 'Release without a proof…' }).click();
-  await page.getByLabel('What you have checked').fill('Nothing was signed');
+  await page.getByLabel('Your checks').fill('Nothing was signed');
   await inspect(page, 'console-release');
   await page.getByRole('button', { name: 'Release', exact: true }).click();
   await page.getByRole('button', { name: 'Export' }).click();
@@ -300,7 +300,7 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   await next.getByText('its answer is not known').waitFor();
   await inspect(next, 'console-unanswered');
   await next.getByRole('button', { name: 'Release without a proof…' }).click();
-  await next.getByLabel('What you have checked').fill('The signers have signed nothing');
+  await next.getByLabel('Your checks').fill('The signers have signed nothing');
   await inspect(next, 'console-release-handed');
   await next.getByRole('button', { name: 'Close' }).click();
   // A file would contain both transfers.
@@ -330,7 +330,7 @@ test('an outflow from the treasury is explained, and the books of the month cont
   );
   await inspect(page, 'console-outflows');
   await page.getByRole('button', { name: 'Explain…' }).click();
-  await page.getByLabel('What it was for').fill('To the exchange, for the rent of November');
+  await page.getByLabel('Purpose').fill('To the exchange, for the rent of November');
   await inspect(page, 'console-explain');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('button', { name: 'Explain…' }).waitFor({ state: 'detached' });

@@ -105,11 +105,11 @@ test('somebody who answers payers sees their own account only', async () => {
 test('an owner sees where a colleague is signed in, and ends that session', async () => {
   const colleague = await signInAs('manager', stage, env());
   await go(colleague, 'team', 'Team');
-  expect(await colleague.getByRole('heading', { name: 'Where the team is signed in' }).count()).toBe(0);
+  expect(await colleague.getByRole('heading', { name: 'Sessions of the team' }).count()).toBe(0);
   const page = await signInAs('owner', stage, env());
   await go(page, 'team', 'Team');
   const row = page
-    .getByRole('table', { name: 'Where the team is signed in' })
+    .getByRole('table', { name: 'Sessions of the team' })
     .getByRole('row', { name: 'manager@shop.example' });
   expect(await row.innerText()).toContain('Chrome, Linux');
   await show(page, 'sessions');

@@ -142,7 +142,7 @@ test(
       await click('link', /paid too much/);
       await click('link', 'order-excess');
       await click('button', 'Refund…');
-      const row = page.getByRole('radio', { name: /^What is above the price: the payer gets 10.00/ });
+      const row = page.getByRole('radio', { name: /^The excess above the price: the payer gets 10.00/ });
       expect(await row.isChecked()).toBe(true);
       await click('button', 'Make the refund’s link');
       await page.getByRole('heading', { name: '10.00 USDT: send this link to the payer' }).waitFor();
