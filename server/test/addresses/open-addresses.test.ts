@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAnyoneExpected } from '../../src/core/addresses/watched-addresses.js';
 import { createOpenPicker } from '../../src/modules/reconciliation/pick.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('open addresses on $name', (engine) => {
+describe.each(enginesOfTurn)('open addresses on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 /** `deposit-keys skip`: after a restore, what may have been given out since the backup is never given out again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPayoutShop, network, type PayoutShop } from '../psbt-payouts/fixture.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 
 describe.skipIf(!hasLitecoind)('deposit-keys skip', () => {
@@ -11,7 +11,7 @@ describe.skipIf(!hasLitecoind)('deposit-keys skip', () => {
   });
   afterAll(() => node.stop());
 
-  describe.each(engines)('on $name', (engine) => {
+  describe.each(enginesOfTurn)('on $name', (engine) => {
     let shop: PayoutShop;
     beforeAll(async () => {
       shop = await openPayoutShop(engine, node);

@@ -9,10 +9,10 @@ import type { Transaction } from '../../src/core/db/engine.js';
 import { openDatabase } from '../../src/database.js';
 import { newId } from '../../src/core/shared/ids.js';
 import { testAddress } from '../chains/fixture.js';
-import { engines, type TestDatabase } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
-describe.each(engines)('Watched addresses on $name', (engine) => {
+describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   let watched: WatchedAddresses;

@@ -5,10 +5,12 @@ import { api, endpointsOf, sandbox } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, CallOptions } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
-import { encodePath, fillPath, routesOf, type Route } from '../support/routes.js';
+import { encodePath, fillPath, mainRoutesOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const all = routesOf({ ...api, sandbox });
+/** Aliases have the fields and parameters of their endpoint, and are read by the same code. */
+const main = mainRoutesOf({ ...api, sandbox });
 const withBody = all.filter(({ method }) => method !== 'GET');
 const ofRecord = all.filter(({ idNames }) => idNames.length > 0);
 /** All that need a key. */
@@ -58,12 +60,14 @@ const malformedIds = [
   'null',
   '__proto__',
 ];
-const fields = withBody.flatMap((route) => route.fields.map((field) => ({ ...route, field })));
+const fields = main
+  .filter(({ method }) => method !== 'GET')
+  .flatMap((route) => route.fields.map((field) => ({ ...route, field })));
 const requiredFields = fields.filter(
   ({ endpoint, body, field }) =>
     endpoint.body?.safeParse({ ...(body as object), [field]: undefined }).success === false,
 );
-const queries = all.flatMap((route) => route.parameters.map((parameter) => ({ ...route, parameter })));
+const queries = main.flatMap((route) => route.parameters.map((parameter) => ({ ...route, parameter })));
 const placeholders = all.flatMap((route) =>
   route.placeholders.map((placeholder) => ({ ...route, placeholder })),
 );

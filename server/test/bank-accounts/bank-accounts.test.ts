@@ -1,7 +1,7 @@
 /** Bank accounts over real HTTP, on both engines: fields, filters, the primary account, archiving, banks and names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasNubanCheckDigit } from '../../src/core/bank-accounts/nuban.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -22,7 +22,7 @@ const fields = {
 };
 const unknownId = 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
-describe.each(engines)('bank accounts, on $name', (engine) => {
+describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
   let server: TestServer;
   let foreign = '';
   let live = '';

@@ -1,11 +1,11 @@
 /** Countries over real HTTP, and their flags. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('countries, on $name', (engine) => {
+describe.each(enginesOfTurn)('countries, on $name', (engine) => {
   let server: TestServer;
   let countries: Record<string, unknown>[] = [];
 

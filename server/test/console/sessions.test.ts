@@ -3,10 +3,10 @@ import { consoleStart } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleModule } from '../../src/modules/console/module.js';
 import { invite, openBrowser, signIn } from '../support/browser.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfTurn)('On $name', (engine) => {
   let server: TestServer;
   /** A replica, where the database can have several servers. */
   let other: TestServer;

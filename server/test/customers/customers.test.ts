@@ -1,13 +1,13 @@
 /** Customers over real HTTP, on both engines: fields, filters, unique emails, and customers created by a checkout. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop, type Order } from '../support/shop.js';
 
 const ada = { email: 'Ada@Example.com', fullName: 'Ada Example', phoneNumber: '+15550100' };
 
-describe.each(engines)('customers, on $name', (engine) => {
+describe.each(enginesOfTurn)('customers, on $name', (engine) => {
   let server: TestServer;
   let foreign = '';
   let live = '';

@@ -9,7 +9,7 @@ import { plainData } from '../support/plain-data.js';
 import { createHooks } from '../../src/core/hooks.js';
 import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { runCommandLine } from '../support/command-line.js';
-import { engines, type TestEngine } from '../support/engines.js';
+import { enginesOfTurn, type TestEngine } from '../support/engines.js';
 
 const auditLog = createAuditLog(
   clockAt(() => 1_700_000_000_000),
@@ -55,7 +55,7 @@ async function openLog(engine: TestEngine, entries: number) {
   return { url, one, other, check, forge };
 }
 
-describe.each(engines)('On $name, the audit log', (engine) => {
+describe.each(enginesOfTurn)('On $name, the audit log', (engine) => {
   it('is one unbroken chain, though two servers add entries at the same time', async () => {
     const { url, one, other, check } = await openLog(engine, 0);
     expect(await check()).toEqual({ exitCode: 0, entries: 0, lastHash: '', broken: null });

@@ -9,14 +9,14 @@ import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { createKeys } from '../../src/core/merchants/keys.js';
 import { bootstrap } from '../../src/core/merchants/bootstrap.js';
 import { createMerchants, type MerchantChange } from '../../src/core/merchants/merchants.js';
-import { engines, type TestDatabase } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 import { clockAt } from '../support/clock.js';
 
 const clock = clockAt(() => 1_800_000_000_000);
 const randomKey = (start: string) => start + randomBytes(32).toString('base64url');
 
-describe.each(engines)('Merchants on $name', (engine) => {
+describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   beforeEach(async () => {

@@ -3,14 +3,14 @@ import type { Payment, TransferCheck } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFindTransfers } from '../../src/core/chains/find-transfers.js';
 import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop } from '../support/shop.js';
 
 const noHash = 'ab'.repeat(32);
 
-describe.each(engines)('the check of a transfer, on $name', (engine) => {
+describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
   let server: TestServer;
   let records: Records;
 
@@ -94,7 +94,7 @@ describe.each(engines)('the check of a transfer, on $name', (engine) => {
 });
 
 it('a flood of checks is limited for each payer', async () => {
-  const [engine] = engines;
+  const [engine] = enginesOfTurn;
   if (!engine) throw new Error('No database engine is available');
   const env = { RATE_LIMIT: 'on', RATE_LIMIT_TEST_FACTOR: '1' };
   const limited = await startServer({ engine, env });

@@ -4,7 +4,7 @@
 import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { walletTx } from '../support/evm-model.js';
 import type { Lies } from '../support/lying-node.js';
 import { openWorld, type World } from './liars.js';
@@ -13,7 +13,7 @@ const { signal } = new AbortController();
 const network = 'evm-dev';
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(8)).derive("m/44'/60'/0'");
 
-describe.each(engines)('a wrong block that both nodes show, on $name', (engine) => {
+describe.each(enginesOfTurn)('a wrong block that both nodes show, on $name', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(engine);

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database.js';
 import type { ScanBatch } from '../../src/core/scanning/scan.js';
 import { createChainEvidence } from '../../src/modules/restore/chain-evidence.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 
 type Deps = Parameters<typeof createChainEvidence>[0];
 
@@ -44,7 +44,7 @@ const batch: ScanBatch = {
   ],
 };
 
-it.each(engines)(
+it.each(enginesOfTurn)(
   'The evidence of a batch whose transaction fails is found again when it is repeated, on $name',
   async (engine) => {
     const { url, dispose } = await engine.create();

@@ -1,7 +1,7 @@
 /** Payment plans over real HTTP, on both engines. */
 import { frequencies } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const plan = {
@@ -13,7 +13,7 @@ const plan = {
   currencies: ['BTC', 'USDT'],
 };
 
-describe.each(engines)('payment plans, on $name', (engine) => {
+describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
   let server: TestServer;
   let liveKey: string;
   let foreignKey: string;

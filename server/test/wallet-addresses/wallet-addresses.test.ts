@@ -1,6 +1,6 @@
 /** Wallet addresses over real HTTP, on both engines: checksums, networks, duplicates, and primary addresses. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -11,7 +11,7 @@ const otherEvm = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 const bitcoin = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const unknownId = 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
-describe.each(engines)('wallet addresses, on $name', (engine) => {
+describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
   let server: TestServer;
   let foreign = '';
 

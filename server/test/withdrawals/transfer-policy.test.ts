@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { MerchantChange } from '../../src/core/merchants/merchants.js';
 import { createRecords } from '../support/records.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const hourSeconds = 3600;
 
-describe.each(engines)('transfers of a careful merchant, on $name', (engine) => {
+describe.each(enginesOfTurn)('transfers of a careful merchant, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   beforeAll(async () => {
