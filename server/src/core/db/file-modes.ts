@@ -20,6 +20,8 @@ import { errorMessage } from '../shared/error-message.js';
 const fileMode = 0o600;
 const folderMode = 0o700;
 const others = 0o077;
+/** Of folders that are everybody's, such as /tmp and /dev/shm: nobody removes another's files there. */
+const sticky = 0o1000;
 
 /** The first bytes of each SQLite file that has any content. https://www.sqlite.org/fileformat.html */
 const header = Buffer.from('SQLite format 3\0');
@@ -98,8 +100,9 @@ function createFolder(path: string): void {
 export function protectDatabaseFiles(path: string, warn: (message: string) => void): void {
   const folder = dirname(path);
   for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-server`]) close(file, fileMode, warn);
-  // A folder that holds other things too, such as a home or /tmp, is not the database's to close.
-  const isOwn = readdirSync(folder).every((name) => name.startsWith(basename(path)));
+  // A folder that holds other things too, such as a home, is not the database's to close. Nor is an empty /tmp, as in a new container.
+  const isShared = (statSync(folder).mode & sticky) !== 0;
+  const isOwn = !isShared && readdirSync(folder).every((name) => name.startsWith(basename(path)));
   if (isOwn) close(folder, folderMode, warn);
 }
 
