@@ -2,42 +2,19 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { env } from 'node:process';
-import { parseArgs } from 'node:util';
+import { argv, env } from 'node:process';
 
 const help = `Checks the whole repository.
 
   npm run check                   run all checks and the tests
   npm run check -- --no-tests     skip the tests
   npm run check -- --built        use the last build
-  npm run check -- --only NAME    run one check, by its name
-  npm run check -- --except NAME  run the others
   npm run check -- --help         show this help`;
 
 const root = resolve(import.meta.dirname, '..');
 const manifestFolder = 'node_modules/.cache/manifest';
-/** @param {unknown} error @returns {never} */
-function refuse(error) {
-  console.error(`${error instanceof Error ? error.message : String(error)}\n\n${help}`);
-  process.exit(1);
-}
-
-function readOptions() {
-  const options = /** @type {const} */ ({
-    'no-tests': { type: 'boolean' },
-    built: { type: 'boolean' },
-    only: { type: 'string' },
-    except: { type: 'string' },
-    help: { type: 'boolean' },
-  });
-  try {
-    return parseArgs({ options }).values;
-  } catch (error) {
-    return refuse(error);
-  }
-}
-
-const { 'no-tests': withoutTests, built: isBuilt, only, except, help: isHelp } = readOptions();
+const withoutTests = argv.includes('--no-tests');
+const isBuilt = argv.includes('--built');
 
 /** Switches off telemetry and update checks. */
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
@@ -137,19 +114,16 @@ async function checkAll(steps) {
 }
 
 async function main() {
-  const names = [lint, ...others, ...tests].map(([name]) => name);
-  for (const name of [only, except])
-    if (name !== undefined && !names.includes(name))
-      refuse(`There is no check "${name}", but: ${names.join(', ')}`);
-  const chosen = (/** @type {Step[]} */ steps) =>
-    steps.filter(([name]) => (only === undefined || name === only) && name !== except);
   // The lint takes as long as all the others together, and uses one core.
-  const results = (await Promise.all([checkAll(chosen([lint])), checkAll(chosen(others))])).flat();
-  if (!withoutTests) results.push(...(await checkAll(chosen(tests))));
+  const results = (await Promise.all([checkAll([lint]), checkAll(others)])).flat();
+  if (!withoutTests) results.push(...(await checkAll(tests)));
   const passed = results.filter(Boolean).length;
   console.log(`\n${passed} passed, ${results.length - passed} failed`);
   return passed < results.length ? 1 : 0;
 }
 
-if (isHelp) console.log(help);
-else process.exitCode = await main();
+const unknown = argv.slice(2).filter((argument) => !['--no-tests', '--built'].includes(argument));
+if (unknown.length > 0) {
+  console.log(help);
+  process.exitCode = unknown.includes('--help') ? 0 : 1;
+} else process.exitCode = await main();
