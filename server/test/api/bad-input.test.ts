@@ -60,9 +60,7 @@ const malformedIds = [
   'null',
   '__proto__',
 ];
-const fields = main
-  .filter(({ method }) => method !== 'GET')
-  .flatMap((route) => route.fields.map((field) => ({ ...route, field })));
+const fields = main.flatMap((route) => route.fields.map((field) => ({ ...route, field })));
 const requiredFields = fields.filter(
   ({ endpoint, body, field }) =>
     endpoint.body?.safeParse({ ...(body as object), [field]: undefined }).success === false,
