@@ -6,7 +6,7 @@ import { env } from 'node:process';
 import { parseArgs } from 'node:util';
 
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
-killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of lying nodes, 20,000 malformed requests, and a day of traffic. What long tests show on PostgreSQL is shown on SQLite too. npm test and npm run test:long run few rounds of most of them, and none of *.soak.test.ts.
+killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of lying nodes, 20,000 malformed requests, and a day of traffic. What long tests show on PostgreSQL is shown on SQLite too, and what quick ones show on SQLite on PostgreSQL. npm test and npm run test:long run few rounds of most of them, and none of *.soak.test.ts.
 
   npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
@@ -34,7 +34,8 @@ async function soakFiles() {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
   return files.filter(
     (name, index) =>
-      name.endsWith('.soak.test.ts') || /support\/rounds\.js|\benginesOfSoak\b/.test(texts[index] ?? ''),
+      name.endsWith('.soak.test.ts') ||
+      /support\/rounds\.js|\benginesOf(Soak|Quick)\b/.test(texts[index] ?? ''),
   );
 }
 

@@ -52,8 +52,7 @@ export const common = pick({
       return minutes >= 1 ? `${minutes} min ago` : `${seconds} s ago`;
     },
     actions: 'Actions',
-    noPayments:
-      'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',
+    firstPayment: 'Copy this tag into a page of your shop, or make a payment here and send its link.',
   },
 });
 

@@ -59,8 +59,7 @@ export const texts = pick({
     createAction: 'Make the link',
     createdTitle: 'Send this link to the payer',
     noneToReview: 'No payment of this kind needs a person.',
-    empty:
-      'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',
+    empty: 'No payments yet.',
     notFound: (text: string) =>
       `Nothing found for “${text}”. All payments are searched for a whole order, e-mail, address, transaction or id, and the newest 10,000 for the beginning of one, or of a name, and for a sum.`,
     address: 'Address',

@@ -112,7 +112,12 @@ function render(data: Data, view: View): TemplateResult {
           <p>${texts.notFound(text)}</p>
           <a class="button" href=${view.link('payments')}>${common.clearFilters}</a>
         </div>`
-      : list.table(data, view, teachTag(view, publicKey), view.query.has('review') && texts.noneToReview)
+      : list.table(
+          data,
+          view,
+          teachTag(view, publicKey, texts.empty),
+          view.query.has('review') && texts.noneToReview,
+        )
   }`;
 }
 

@@ -12,8 +12,9 @@ export async function publicKeyOf({ api, signal, can }: View): Promise<string | 
   return keys.find(({ kind, revokedAt }) => kind === 'public' && revokedAt === null)?.key;
 }
 
-export const teachTag = (view: View, publicKey: string | undefined) =>
-  html`<p>${common.noPayments}</p>
+/** @param fact a sentence that comes first, if the page does not say already that nothing was paid */
+export const teachTag = (view: View, publicKey: string | undefined, fact = '') =>
+  html`<p>${fact} ${common.firstPayment}</p>
     ${widgetTag(view, publicKey)}`;
 
 /** @param attributes further ones, as written in the tag */

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { call } from './support/call.js';
-import { enginesOfTurn } from './support/engines.js';
+import { enginesOfQuick } from './support/engines.js';
 import { startServer, type TestServer } from './support/server.js';
 import { openShop } from './support/shop.js';
 
-describe.each(enginesOfTurn)('The server on $name', (engine) => {
+describe.each(enginesOfQuick)('The server on $name', (engine) => {
   let server: TestServer | undefined;
   afterEach(async () => {
     await server?.stop();

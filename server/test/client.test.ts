@@ -4,10 +4,10 @@ import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { enginesOfTurn } from './support/engines.js';
+import { enginesOfQuick } from './support/engines.js';
 import { startServer, type TestServer } from './support/server.js';
 
-describe.each(enginesOfTurn)('the client, on $name', (engine) => {
+describe.each(enginesOfQuick)('the client, on $name', (engine) => {
   let server: TestServer;
   let client: MerchantClient;
   /** Forwards requests to the server. It cuts the connection before the reply `repliesToLose` times. */

@@ -10,7 +10,7 @@ import { api, type Endpoint, endpointsOf } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../src/core/shared/ids.js';
 import type { Answer } from './support/call.js';
-import { enginesOfTurn } from './support/engines.js';
+import { enginesOfQuick } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { mainRoutesOf, titled, type Route } from './support/routes.js';
 import { startServer, type TestServer } from './support/server.js';
@@ -31,7 +31,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
   expect(rows).toHaveLength(74);
 });
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   let server: TestServer;
   let records: Records;
   /** Test keys of another account, and a live key of the first account. */

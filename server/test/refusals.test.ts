@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { links } from '../src/modules/links/module.js';
 import type { RateSource } from '../src/core/money/rates.js';
 import type { Answer } from './support/call.js';
-import { enginesOfTurn } from './support/engines.js';
+import { enginesOfQuick } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { startServer, type TestServer } from './support/server.js';
 
@@ -325,7 +325,7 @@ it('Every error that an endpoint declares is tested here', () => {
   expect(rows.map(([name, code]) => `${name} ${code}`).sort()).toEqual(declared.sort());
 });
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   let fixture: Fixture;
   let server: TestServer;
   let missing: 'any' | 'fresh' | undefined;

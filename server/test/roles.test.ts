@@ -3,7 +3,7 @@ import { api, sandbox } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewKey } from '../src/core/merchants/keys.js';
 import { call } from './support/call.js';
-import { enginesOfTurn } from './support/engines.js';
+import { enginesOfQuick } from './support/engines.js';
 import { nobody, routesOf, titled, type Route } from './support/routes.js';
 import { startServer, type TestServer } from './support/server.js';
 
@@ -65,7 +65,7 @@ const kinds: readonly {
   },
 ];
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   let server: TestServer;
   /** Milliseconds that the server's clock is ahead. */
   let ahead = 0;

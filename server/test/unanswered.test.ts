@@ -6,7 +6,7 @@ import { simulatedNetworks } from '../src/core/chains/simulated/networks.js';
 import { createHooks } from '../src/core/hooks.js';
 import { openMarker } from '../src/modules/restore/marker.js';
 import { createRestore } from '../src/modules/restore/restore.js';
-import { enginesOfTurn } from './support/engines.js';
+import { enginesOfQuick } from './support/engines.js';
 import { startServer, type TestServer } from './support/server.js';
 
 const scope = { merchantId: 'm1', mode: 'test' } as const;
@@ -32,7 +32,7 @@ describe('A core that no module answers', () => {
   });
 });
 
-describe.each(enginesOfTurn)('A restore that nobody can hold transfers for, on $name', (engine) => {
+describe.each(enginesOfQuick)('A restore that nobody can hold transfers for, on $name', (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ engine });

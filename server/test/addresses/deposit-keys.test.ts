@@ -10,14 +10,14 @@ import { openDatabase } from '../../src/database.js';
 import { createTestClock } from '../../src/core/chains/simulated/test-clock.js';
 import { createMerchants } from '../../src/core/merchants/merchants.js';
 import { newId } from '../../src/core/shared/ids.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 
 const account = (seed: number) => HDKey.fromMasterSeed(new Uint8Array(32).fill(seed)).derive("m/44'/60'/0'");
 const xpub = (seed: number) => account(seed).publicExtendedKey;
 const key = (seed: number) => ({ extendedPublicKey: xpub(seed), script: undefined });
 const evm = (seed: number) => createAddressSource('live', 'evm', xpub(seed));
 
-describe.each(enginesOfTurn)('deposit keys on $name', (engine) => {
+describe.each(enginesOfQuick)('deposit keys on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   let keys: DepositKeys;

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureTestSeed, readTestSeed } from '../../src/core/addresses/test-seed.js';
 import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('The test seed on $name', (engine) => {
+describe.each(enginesOfQuick)('The test seed on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   beforeEach(async () => {
@@ -28,7 +28,7 @@ describe.each(enginesOfTurn)('The test seed on $name', (engine) => {
   });
 });
 
-describe.each(enginesOfTurn)('Test addresses on $name', (engine) => {
+describe.each(enginesOfQuick)('Test addresses on $name', (engine) => {
   it('differ between servers, and are not those of the published mnemonic', async () => {
     const addressOf = async () => {
       const server = await startServer({ engine });

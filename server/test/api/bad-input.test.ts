@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { api, endpointsOf, sandbox } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, CallOptions } from '../support/call.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { encodePath, fillPath, mainRoutesOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -86,7 +86,7 @@ function expectNamed(answer: Answer, param: string): void {
   expect(answer.body.data.errors).toEqual(expect.arrayContaining([{ path: param, message }]));
 }
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ engine });

@@ -6,7 +6,7 @@ import { createLimits } from '../../src/core/api/limits.js';
 import { Problem } from '../../src/core/shared/problem.js';
 import type { Caller } from '../../src/core/shared/scope.js';
 import { call, type Answer } from '../support/call.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startTable, type TableServer } from '../support/table-server.js';
 
@@ -154,7 +154,7 @@ async function exceed(limit: number, send: (index: number) => Promise<Response>)
   return others.map(({ status }) => status);
 }
 
-describe.each(enginesOfTurn)('Before the key is checked, on $name', (engine) => {
+describe.each(enginesOfQuick)('Before the key is checked, on $name', (engine) => {
   let running: TestServer | undefined;
   afterEach(() => running?.stop());
   const begin = async (env: Record<string, string>) =>

@@ -13,7 +13,7 @@ import { openDatabase } from '../../src/database.js';
 import { startRequest } from '../../src/core/ops/request.js';
 import type { Caller } from '../../src/core/shared/scope.js';
 import { clockAt } from '../support/clock.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 
 const caller: Caller = {
   kind: 'secret',
@@ -23,7 +23,7 @@ const caller: Caller = {
   keyLast4: 'last',
 };
 
-it.each(enginesOfTurn)(
+it.each(enginesOfQuick)(
   'A handler that changes data a second time fails before it does, on $name',
   async (engine) => {
     const { url: databaseUrl, dispose } = await engine.create();

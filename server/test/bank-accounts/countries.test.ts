@@ -1,11 +1,11 @@
 /** Countries over real HTTP, and their flags. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('countries, on $name', (engine) => {
+describe.each(enginesOfQuick)('countries, on $name', (engine) => {
   let server: TestServer;
   let countries: Record<string, unknown>[] = [];
 

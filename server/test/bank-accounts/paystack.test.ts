@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { createPaystackAccountNames } from '../../src/core/bank-accounts/paystack.js';
 import { Problem } from '../../src/core/shared/problem.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 type Answer = (response: ServerResponse) => void;
@@ -125,7 +125,7 @@ describe('the provider', () => {
   });
 });
 
-describe.each(enginesOfTurn)('account names in live mode, on $name', (engine) => {
+describe.each(enginesOfQuick)('account names in live mode, on $name', (engine) => {
   let server: TestServer;
   let key = '';
   const logged: string[] = [];

@@ -1,11 +1,11 @@
-/** A shop's two months on both engines: what is booked in each, that it adds up, and that a month that is over stays as it was. */
+/** A shop's two months: what is booked in each, that it adds up, and that a month that is over stays as it was. */
 import type { Booking } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { books as booksModule } from '../../src/modules/books/module.js';
 import type { Actor } from '../../src/core/shared/scope.js';
 import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { externalAddresses } from '../support/shop.js';
 import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
@@ -21,7 +21,7 @@ const byTimeAndKind = (a: Booking, b: Booking) =>
 const sum = (bookings: readonly Booking[]) =>
   bookings.reduce((total, { amount }) => total + usdt(Number(amount)), 0n);
 
-describe.each(engines)('The books of two months, on $name', (engine) => {
+describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
   let shop: SteppedShop;
   let scope: Actor;
   let stranger: Actor;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { moved } from '../../src/core/ledger/ledger.js';
 import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 import { exportBooks } from '../support/books.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { externalAddresses } from '../support/shop.js';
 import { openLedgerShop, type LedgerShop } from './ledger-shop.js';
 
@@ -23,7 +23,7 @@ function withNamedHashes(text: string): string {
   });
 }
 
-describe.each(enginesOfTurn)('A month as a file, on $name', (engine) => {
+describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
   let books: LedgerShop;
   let directory: string;
   beforeAll(async () => {

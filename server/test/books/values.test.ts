@@ -1,14 +1,14 @@
 /** The value of bookings: by kept rates, by the rate of a receipt, or none. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bookingsOf, exportBooks } from '../support/books.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { openLedgerShop, type LedgerShop } from './ledger-shop.js';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const oneUsdt = 1_000_000n;
 
-describe.each(enginesOfTurn)('The value of bookings, on $name', (engine) => {
+describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
   let books: LedgerShop;
   beforeAll(async () => {
     books = await openLedgerShop(engine);

@@ -10,7 +10,7 @@ import type { Network } from '../../src/core/chains/networks.js';
 import type { ScanBatch } from '../../src/core/scanning/scan.js';
 import type { Actor, Mode } from '../../src/core/shared/scope.js';
 import { NaiveModel, type ModelMerchant, type ModelPayment, type ModelTx } from '../payments/naive-model.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { randomOf } from '../support/random.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
 import { ScriptedChain, type NodeView, type ScriptedTx, type Trouble } from '../support/scripted-chain.js';
@@ -48,7 +48,7 @@ interface Line {
   readonly chain: ScriptedChain;
 }
 
-describe.each(engines)('random histories of chains, on $name', (engine) => {
+describe.each(enginesOfSoak)('random histories of chains, on $name', (engine) => {
   const sources = new Map<string, AddressSource>();
   const start = Date.UTC(2026, 0, 1);
   const lines: readonly Line[] = networks.map((network, index) => ({

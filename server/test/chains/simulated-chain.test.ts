@@ -1,6 +1,6 @@
 /** The simulated chains: blocks and transfers, mining and reorganising, and that everything survives a restart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 import { parseAddress } from '../../src/core/addresses/formats.js';
 import {
   bestChain,
@@ -14,7 +14,7 @@ import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
 
 const { signal } = new AbortController();
 
-describe.each(enginesOfTurn)('Simulated chains on $name', (engine) => {
+describe.each(enginesOfQuick)('Simulated chains on $name', (engine) => {
   let testDatabase: TestDatabase;
   let fixture: ChainFixture;
   beforeAll(async () => {

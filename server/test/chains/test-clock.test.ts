@@ -6,7 +6,7 @@ import {
   type TestClock,
 } from '../../src/core/chains/simulated/test-clock.js';
 import { type Database } from '../../src/core/db/database.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 
 const start = Date.UTC(2026, 0, 1);
@@ -14,7 +14,7 @@ const mine = { merchantId: 'MINE', mode: 'test' } as const;
 const theirs = { merchantId: 'THEIRS', mode: 'test' } as const;
 const live = { merchantId: 'MINE', mode: 'live' } as const;
 
-describe.each(enginesOfTurn)('The clock on $name', (engine) => {
+describe.each(enginesOfQuick)('The clock on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   let real: number;

@@ -10,7 +10,7 @@ import {
   type AddressSources,
 } from '../../src/core/addresses/address-sources.js';
 import type { Network } from '../../src/core/chains/networks.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { MemoryChain } from '../support/memory-chain.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop, type LockedPayment } from '../support/shop.js';
@@ -30,7 +30,7 @@ const extendedPublicKey = (seed: number) =>
 
 const testSeed = new Uint8Array(32).fill(7);
 
-describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
+describe.each(enginesOfQuick)('a network in both modes, on $name', (engine) => {
   const chain = new MemoryChain();
   /** By merchant, for live mode. */
   const ownSources = new Map<string, AddressSource>();

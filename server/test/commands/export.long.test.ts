@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { csvLine } from 'crypto-checkout/contract';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -33,7 +33,7 @@ function parseCsv(text: string): string[][] {
   return rows.slice(0, -1);
 }
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(enginesOfSoak)('on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let records: Records;

@@ -3,7 +3,7 @@ import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/command-line/registry.js';
 import { optionName } from '../../src/core/commands/command.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 
@@ -52,7 +52,7 @@ describe.each(Object.entries(lists))('%s', (name, list) => {
   });
 });
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let own: string[];

@@ -15,14 +15,14 @@ import { settings } from '../../src/modules.js';
 import { openDatabase } from '../../src/database.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).derive("m/44'/60'/0'");
 const xpub = account.publicExtendedKey;
 const source = createAddressSource('live', 'evm', xpub);
 const first = [0, 1, 2].map((index) => source.derive(index));
 
-describe.each(enginesOfTurn)('going live by commands on $name', (engine) => {
+describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
   let testDatabase: TestDatabase;
   let exchanges: Exchanges;
   let merchantId: string;

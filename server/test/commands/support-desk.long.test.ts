@@ -1,13 +1,12 @@
 /**
- * Commands with which an operator looks things up and acts for a merchant who calls, by the rules and views of the API,
- * on both engines.
+ * Commands with which an operator looks things up and acts for a merchant who calls, by the rules and views of the API.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('the support desk, on $name', (engine) => {
+describe.each(enginesOfSoak)('the support desk, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let owner: string[];

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { productTables } from '../../src/database.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { signIn } from '../support/browser.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const email = 'ada.lovelace@shop.example';
 
-describe.each(enginesOfTurn)('Somebody of the team who is erased, on $name', (engine) => {
+describe.each(enginesOfQuick)('Somebody of the team who is erased, on $name', (engine) => {
   let server: TestServer;
   let merchant: string;
   beforeAll(async () => {

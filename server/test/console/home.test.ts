@@ -1,7 +1,7 @@
 /** Work that waits for a shop's people, on both engines: each count is of the list that it names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVolume } from '../../src/modules/console/volume.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -18,7 +18,7 @@ interface Home {
   readonly volume: readonly { date: string; currency: string; payments: number; amount: number }[];
 }
 
-describe.each(enginesOfTurn)('Home, on $name', (engine) => {
+describe.each(enginesOfQuick)('Home, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   beforeAll(async () => {

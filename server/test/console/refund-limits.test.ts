@@ -1,10 +1,10 @@
 /** The limits of refunds that an owner sets in the console. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('In the console, on $name', (engine) => {
+describe.each(enginesOfQuick)('In the console, on $name', (engine) => {
   const api = '/console/api';
   let server: TestServer;
   let owner: TestBrowser;

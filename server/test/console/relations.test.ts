@@ -1,7 +1,7 @@
 /** Subscribers, plans and customers with each other's names and sums in the console, on both engines. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -10,7 +10,7 @@ interface Subscription {
   readonly customer: { readonly id: string; readonly email: string };
 }
 
-describe.each(enginesOfTurn)('Records that show each other, on $name', (engine) => {
+describe.each(enginesOfQuick)('Records that show each other, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let sue: TestBrowser;

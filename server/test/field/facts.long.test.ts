@@ -5,12 +5,12 @@
 import { webhookEvent, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../src/core/db/schema.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('facts of payments that others lost, on $name', (engine) => {
+describe.each(enginesOfSoak)('facts of payments that others lost, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   beforeAll(async () => {

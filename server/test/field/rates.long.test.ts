@@ -9,7 +9,7 @@ import { currencies } from '../../src/core/money/currency-list.js';
 import { createWorldRates, type WorldRates } from '../../src/core/money/world-rates.js';
 import { market, openExchanges, replies, type Behavior, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
 const all = ['kraken', 'coinbase', 'binance', 'bitstamp', 'coingecko', 'er-api'];
@@ -438,7 +438,7 @@ describe('A source that fails as a whole says why in its own documented words', 
   });
 });
 
-describe.each(engines)('On $name, a server with two such events', (engine) => {
+describe.each(enginesOfSoak)('On $name, a server with two such events', (engine) => {
   it('locks payments in all coins, and says in chains status, /metrics and rates show what is out and why', async () => {
     // The sources of many shops: with both of these lost, no two were left that agree on anything.
     exchanges.answer(

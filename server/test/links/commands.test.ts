@@ -1,12 +1,12 @@
 /** `links …` on a real database, next to a running server; and what the audit log says of them. */
 import type { Link } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { press } from '../support/link-page.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('Commands of payment links, on $name', (engine) => {
+describe.each(enginesOfQuick)('Commands of payment links, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let own: string[];

@@ -5,13 +5,13 @@ import { newId } from '../../src/core/shared/ids.js';
 import { createKeys, parseKey, type Keys } from '../../src/core/merchants/keys.js';
 import { createMerchants } from '../../src/core/merchants/merchants.js';
 import { Problem } from '../../src/core/shared/problem.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 import { clockAt } from '../support/clock.js';
 
 const clock = clockAt(() => 1_800_000_000_000);
 
-describe.each(enginesOfTurn)('Keys on $name', (engine) => {
+describe.each(enginesOfQuick)('Keys on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   let keys: Keys;

@@ -1,10 +1,10 @@
 /** The link to a shop's help for payers: a merchant setting that the checkout reads with the branding. */
 import { createCheckoutClient } from 'crypto-checkout/client';
 import { expect, it, onTestFinished } from 'vitest';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
-it.each(enginesOfTurn)('is part of a payment’s branding, on $name', async (engine) => {
+it.each(enginesOfQuick)('is part of a payment’s branding, on $name', async (engine) => {
   const server = await startServer({ engine });
   onTestFinished(() => server.stop());
   const checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });

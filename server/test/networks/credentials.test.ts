@@ -6,7 +6,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startProviderProxy, urlSecrets, type ProviderProxy } from '../support/provider-proxy.js';
 import { startRealServer, type RealServer } from '../support/real-money.js';
 import { startServer } from '../support/server.js';
@@ -36,7 +36,7 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-describe.each(enginesOfTurn)('credentials of nodes on $name', (engine) => {
+describe.each(enginesOfQuick)('credentials of nodes on $name', (engine) => {
   let server: RealServer;
   /** Everything that the server and its commands printed. */
   const said: string[] = [];
@@ -156,7 +156,7 @@ it.each([
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const file = join(directory, 'networks.json');
   await writeFile(file, JSON.stringify({ networks: { 'evm-dev': { nodes: [node] } } }));
-  const [engine] = enginesOfTurn;
+  const [engine] = enginesOfQuick;
   if (!engine) throw new Error('There is no engine');
   const error: unknown = await startServer({ engine, env: { NETWORKS_FILE: file } }).then(
     () => undefined,

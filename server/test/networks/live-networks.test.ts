@@ -13,7 +13,7 @@ import { NodeError } from '../../src/modules/networks/rpc/node-error.js';
 import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop, type Wallet } from '../support/shop.js';
 
@@ -67,7 +67,7 @@ const accountOf = (seed: number) => HDKey.fromMasterSeed(new Uint8Array(32).fill
 const evmKey = accountOf(1).derive("m/44'/60'/0'").publicExtendedKey;
 const otherEvmKey = accountOf(2).derive("m/44'/60'/0'").publicExtendedKey;
 
-describe.each(enginesOfTurn)('live networks on $name', (engine) => {
+describe.each(enginesOfQuick)('live networks on $name', (engine) => {
   const chains = new Map<string, MemoryChain>();
   const unreadable = new Set<string>();
   let deps: ConnectDeps | undefined;

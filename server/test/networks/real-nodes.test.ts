@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Family } from '../../src/core/chains/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop, type LockedPayment } from '../support/shop.js';
@@ -27,7 +27,7 @@ const { signal } = new AbortController();
 /** A part of a node's URL that must never be seen. */
 const secret = 'hunter2hunter2';
 
-describe.each(enginesOfTurn)('real nodes on $name', (engine) => {
+describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
   let anvil: Anvil;
   let litecoin: LitecoinNode | undefined;
   let token: string;

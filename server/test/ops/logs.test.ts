@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.js';
 import { call } from '../support/call.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { fillPath, mainRoutesOf, type Route } from '../support/routes.js';
 import { startServer } from '../support/server.js';
 
@@ -67,7 +67,7 @@ function urlOf({ url, endpoint: { sample } }: Route, value?: string): string {
     : filled;
 }
 
-describe.each(enginesOfTurn)('at log level trace, on $name', (engine) => {
+describe.each(enginesOfQuick)('at log level trace, on $name', (engine) => {
   const lines: string[] = [];
   const statuses = new Set<number>();
   const codes = new Map<string, number>();

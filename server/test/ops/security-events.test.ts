@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRefusalLog } from '../../src/core/ops/security-events.js';
 import { call } from '../support/call.js';
 import { runCommandLine } from '../support/command-line.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
 function collect() {
@@ -13,7 +13,7 @@ function collect() {
   return { lines, log: pino({ level: 'info' }, { write }) };
 }
 
-describe.each(enginesOfTurn)('On $name, the log at info', (engine) => {
+describe.each(enginesOfQuick)('On $name, the log at info', (engine) => {
   it('has wrong keys, refused access, limits, and keys made and revoked by any process', async () => {
     const { lines, log } = collect();
     const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1' };

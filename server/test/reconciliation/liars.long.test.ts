@@ -1,13 +1,13 @@
 /** Random histories among nodes that send wrong data. `SOAK_SEED` replays only one of them, and prints it. */
 import { stderr } from 'node:process';
 import { describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
 import { liveAmongLiars, openWorld, type Figures } from './liars.js';
 
 const batchSize = 25;
 
-describe.each(engines)('histories among nodes that send wrong data, on $name', (engine) => {
+describe.each(enginesOfSoak)('histories among nodes that send wrong data, on $name', (engine) => {
   const isSqlite = engine.name === 'SQLite';
   const seeds = seedsOf(roundsOf(isSqlite ? { usual: 4, soak: 400 } : { usual: 1, soak: 60 }));
   const batches = Math.ceil(seeds.length / batchSize);

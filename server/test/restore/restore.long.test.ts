@@ -1,7 +1,7 @@
 /** A database that was restored from an older backup. */
-import { engines, enginesOfSoak } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { testRestoreOnEvm } from './evm.js';
 import { testRestoreOnLitecoin } from './litecoin.js';
 
-for (const engine of engines) testRestoreOnEvm(engine);
+for (const engine of enginesOfSoak) testRestoreOnEvm(engine);
 for (const engine of enginesOfSoak) testRestoreOnLitecoin(engine);

@@ -2,11 +2,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isOpen } from '../../src/core/db/payment-status.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)("A merchant's test clock on $name", (engine) => {
+describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ engine });

@@ -1,14 +1,14 @@
 /** The sandbox over HTTP: who may use it, what it accepts and refuses, and that payments reflect a change when it replies. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines, enginesOfTurn } from '../support/engines.js';
+import { engines, enginesOfQuick } from '../support/engines.js';
 import { externalAddresses } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const nobodys = externalAddresses.tron;
 
-describe.each(enginesOfTurn)('The sandbox on $name', (engine) => {
+describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
   let server: TestServer;
   let records: Records;
   /** Addresses of a locked payment of the first merchant. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const paths = [
@@ -53,7 +53,7 @@ const paths = [
   ],
 ];
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   const lines: string[] = [];
   let server: TestServer;
   beforeAll(async () => {
@@ -117,7 +117,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   });
 });
 
-describe.each(enginesOfTurn)('Strict-Transport-Security on $name', (engine) => {
+describe.each(enginesOfQuick)('Strict-Transport-Security on $name', (engine) => {
   const all = [
     '/pay/NOBODY',
     '/crypto-checkout.js',
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('Strict-Transport-Security on $name', (engine) => {
 });
 
 it('Request ids are random: they do not count requests', async () => {
-  const [engine] = enginesOfTurn;
+  const [engine] = enginesOfQuick;
   if (!engine) throw new Error('No database engine is available');
   const server = await startServer({ engine });
   const ids: string[] = [];

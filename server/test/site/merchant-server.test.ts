@@ -12,11 +12,11 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openOrders, type Orders } from '../../../demo/merchant-server/orders.mjs';
 import { createShop } from '../../../demo/merchant-server/shop.mjs';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { openShop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (engine) => {
+describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (engine) => {
   let api: TestServer;
   let client: MerchantClient;
   let checkout: CheckoutClient;

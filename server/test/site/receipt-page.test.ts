@@ -2,14 +2,14 @@
 import type { Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languages, pickLocale, type PageTexts } from '../../src/core/site/page-texts.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { externalAddresses, openShop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const receiptIn = (language: string) => pickLocale([language]).texts.receipt;
 
-describe.each(enginesOfTurn)('a receipt, on $name', (engine) => {
+describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
   let server: TestServer;
   let records: Records;
 
@@ -193,7 +193,7 @@ describe.each(enginesOfTurn)('a receipt, on $name', (engine) => {
 });
 
 it('a receipt counts against the limit for pages', async () => {
-  const [engine] = enginesOfTurn;
+  const [engine] = enginesOfQuick;
   if (!engine) throw new Error('No database engine is available');
   const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '5' };
   const limited = await startServer({ engine, env });

@@ -1,10 +1,10 @@
 /** The page at `/`, where a server has no demo shop. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const html = { headers: { Accept: 'text/html,*/*;q=0.8' } };
-const [engine] = enginesOfTurn;
+const [engine] = enginesOfQuick;
 if (!engine) throw new Error('No engine');
 let live: TestServer;
 let trial: TestServer;

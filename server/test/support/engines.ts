@@ -138,6 +138,12 @@ export const enginesOfTurn: readonly TestEngine[] = engines.filter(
 );
 
 /**
+ * The engines of a quick file that uses both databases the same way: SQLite, and in a soak or when it is run separately PostgreSQL as well.
+ * `scripts/soak.mjs` knows such a file by this name.
+ */
+export const enginesOfQuick: readonly TestEngine[] = process.env['TEST_TURN'] ? [sqlite] : engines;
+
+/**
  * The engines of a long file about chains, nodes or other servers, which use both databases the same way: PostgreSQL, and in a soak SQLite as
  * well. `scripts/soak.mjs` knows such a file by this name.
  */

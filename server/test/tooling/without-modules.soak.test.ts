@@ -1,8 +1,5 @@
-/** Leaves out one module at a time. The long tests leave out several, which shows the same in half as many builds. */
+/** Each module can be left out. */
 import { describe } from 'vitest';
-import { modules } from '../../src/modules.js';
-import { goingWith, testCuts } from './without-modules.js';
+import { testEachCut } from './without-modules.js';
 
-describe('The product', () => {
-  testCuts(modules.map(({ name }) => goingWith(name)));
-});
+describe('The product', testEachCut);

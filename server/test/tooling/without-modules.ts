@@ -256,9 +256,9 @@ const ownPages: Readonly<Record<string, RegExp>> = {
 const without = (whole: readonly string[], left: readonly string[]) =>
   whole.filter((one) => !left.includes(one));
 
-/** These modules, and those that cannot be without them, in the order of the list. */
-export function goingWith(...names: string[]): Module[] {
-  const gone = new Set(names);
+/** A module and those that cannot be without it, in the order of the list. */
+function goingWith(name: string): Module[] {
+  const gone = new Set([name]);
   for (const one of modules) if (one.requires.some((required) => gone.has(required))) gone.add(one.name);
   return modules.filter((one) => gone.has(one.name));
 }
@@ -293,7 +293,7 @@ async function pagesOf(gone: readonly Module[], { pages }: Left): Promise<string
 }
 
 /** Builds the server without these modules, and tests what is left. */
-async function expectNothingLeft(gone: readonly Module[], whole: Left, hasSpec: boolean): Promise<void> {
+async function expectNothingLeft(gone: readonly Module[], whole: Left): Promise<void> {
   const names = gone.map(({ name }) => name);
   const folder = await build(names.join('-'), names);
   const left = await readLeft(folder);
@@ -331,30 +331,25 @@ async function expectNothingLeft(gone: readonly Module[], whole: Left, hasSpec: 
   expect(left.consoleStatus).toBe(left.pages.includes('console') ? 401 : 404);
   expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
   expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
-  if (hasSpec) await keepsTheSpecification(folder, onSqlite);
+  await keepsTheSpecification(folder, onSqlite);
 }
 
-/**
- * @param cuts the modules that are gone at a time
- * @returns the whole server, once the tests run
- */
-export function testCuts(cuts: readonly (readonly Module[])[]): () => Left {
+/** Deletes the copies after the tests. @returns the whole server, once they run */
+export function useWhole(): () => Left {
   let whole: Left;
   beforeAll(async () => {
     whole = await readWhole();
   }, limitMs);
   afterAll(() => rm(copies, { recursive: true, force: true }));
+  return () => whole;
+}
 
-  /** The specification takes longer than all else: a cut keeps it for the modules that no earlier cut was without. */
-  const withSpec = cuts.filter((gone, index) =>
-    gone.some((one) => !cuts.slice(0, index).some((earlier) => earlier.includes(one))),
-  );
-
-  // Several at a time: one after the other, this file would be the last to end, on one core.
-  it.concurrent.each(cuts.map((gone) => [gone.map(({ name }) => name).join(', '), gone] as const))(
+/** Leaves out each module, and those that cannot be without it. */
+export function testEachCut(): void {
+  const whole = useWhole();
+  it.concurrent.each(modules.map(({ name }) => [name, goingWith(name)] as const))(
     'works without %s, and nothing of it is left',
-    async (_names, gone) => expectNothingLeft(gone, whole, withSpec.includes(gone)),
+    async (_name, gone) => expectNothingLeft(gone, whole()),
     limitMs,
   );
-  return () => whole;
 }

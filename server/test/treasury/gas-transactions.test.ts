@@ -8,12 +8,12 @@ import { newId } from '../../src/core/shared/ids.js';
 import { openDatabase } from '../../src/database.js';
 import { insertTransaction } from '../../src/modules/treasury/gas-transactions.js';
 import type { GasTransactionRow } from '../../src/modules/treasury/tables.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 
 const rounds = roundsOf({ usual: 40, soak: 400 });
 
-describe.each(enginesOfTurn)('The transactions of a gas key on $name', (engine) => {
+describe.each(enginesOfQuick)('The transactions of a gas key on $name', (engine) => {
   let testDatabase: TestDatabase;
   let servers: Database[];
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFormat } from '../../src/core/addresses/formats.js';
 import { hexOf } from '../../src/modules/networks/evm/abi.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { addressFrom, contractTx, sweepTx, walletTx, type ModelTx } from '../support/evm-model.js';
 import { openWorld, type World } from '../reconciliation/liars.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
@@ -18,7 +18,7 @@ const network = 'evm-dev';
 const ether = 10n ** 18n;
 const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex) ?? hex;
 
-describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
+describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(engine);

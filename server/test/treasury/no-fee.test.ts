@@ -1,13 +1,13 @@
 /** A merchant without a fee: nobody's income covers what the network charges, and still each balance shown can be withdrawn. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const ether = 10n ** 18n;
 
-describe.each(enginesOfTurn)('with a fee of 0 %, on $name', (engine) => {
+describe.each(enginesOfQuick)('with a fee of 0 %, on $name', (engine) => {
   let fixture: TreasuryFixture;
   beforeEach(async () => {
     fixture = await openTreasury(engine);

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerCheck } from '../../src/core/audit/check-report.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { openTreasury, type TreasuryFixture } from './treasury-fixture.js';
 
-describe.each(enginesOfTurn)('a wallet and the books on $name', (engine) => {
+describe.each(enginesOfQuick)('a wallet and the books on $name', (engine) => {
   let fixture: TreasuryFixture;
   beforeAll(async () => {
     fixture = await openTreasury(engine);

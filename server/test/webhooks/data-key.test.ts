@@ -8,7 +8,7 @@ import { readConfig } from '../../src/core/config.js';
 import { parseDataKeys } from '../../src/core/shared/data-keys.js';
 import { createEndpoints } from '../../src/core/webhooks/endpoints.js';
 import { runCommandLine } from '../support/command-line.js';
-import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
+import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
 import { startReceiver, type Receiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
@@ -55,7 +55,7 @@ describe('a data key', () => {
   });
 });
 
-describe.each(enginesOfTurn)('webhook secrets on $name', (engine) => {
+describe.each(enginesOfQuick)('webhook secrets on $name', (engine) => {
   let directory: string;
   let file: string;
   let database: TestDatabase;

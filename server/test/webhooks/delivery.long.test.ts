@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { newId } from '../../src/core/shared/ids.js';
 import { prune } from '../../src/core/ops/prune.js';
 import { createWebhooks } from '../../src/core/webhooks/webhooks.js';
-import { engines, enginesOfSoak } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { receive, startReceiver, type Receiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 import { clockAt } from '../support/clock.js';
@@ -411,7 +411,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('many receivers that hang at once, on $name', (engine) => {
+describe.each(enginesOfSoak)('many receivers that hang at once, on $name', (engine) => {
   it('leave capacity for the others', async () => {
     // No attempt ends, and so frees capacity, before the others have arrived.
     const shop = await openWebhookShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
@@ -428,7 +428,7 @@ describe.each(engines)('many receivers that hang at once, on $name', (engine) =>
   });
 });
 
-describe.each(engines)('a server that is shutting down, on $name', (engine) => {
+describe.each(enginesOfSoak)('a server that is shutting down, on $name', (engine) => {
   it('gives deliveries a moment, then leaves them to be retried', async () => {
     const receiver = await startReceiver();
     const shop = await openWebhookShop({ engine });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Resolve } from '../../src/core/webhooks/targets.js';
 import { makeCertificate } from '../support/certificate.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { receive, startReceiver, type Receiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 import type { Mode } from '../../src/core/shared/scope.js';
@@ -87,7 +87,7 @@ const refusedInTestMode: [string, RegExp][] = [
   ['http://224.0.0.1/', forbidden],
 ];
 
-describe.each(enginesOfTurn)('on $name', (engine) => {
+describe.each(enginesOfQuick)('on $name', (engine) => {
   let shop: WebhookShop;
   let receiver: Receiver;
   beforeAll(async () => {

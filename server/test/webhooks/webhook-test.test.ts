@@ -1,12 +1,12 @@
 /** `webhooks test`: a signed sample of every event, and what the receiver answered. */
 import { webhookEvent, webhookEventType } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { runCommandLine } from '../support/command-line.js';
 import { startReceiver } from './receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
-describe.each(enginesOfTurn)('webhooks test on $name', (engine) => {
+describe.each(enginesOfQuick)('webhooks test on $name', (engine) => {
   let shop: WebhookShop;
   beforeAll(async () => {
     shop = await openWebhookShop({ engine });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { toEvmAddress, toTronAddress } from '../../../src/modules/networks/tron/tron-dialect.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
-import { enginesOfTurn } from '../../support/engines.js';
+import { enginesOfQuick } from '../../support/engines.js';
 import { startRealServer, type RealServer } from '../../support/real-money.js';
 
 const { signal } = new AbortController();
@@ -93,7 +93,7 @@ async function startStandIn(anvil: Anvil): Promise<{ readonly url: string; reado
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }
 
-describe.each(enginesOfTurn)('payments on a stand-in of Tron, on $name', (engine) => {
+describe.each(enginesOfQuick)('payments on a stand-in of Tron, on $name', (engine) => {
   let anvil: Anvil;
   let node: Awaited<ReturnType<typeof startStandIn>>;
   let token: Hex;
