@@ -87,14 +87,6 @@ it('A folder that holds other things is left as it is', async () => {
   expect(await modeOf(folder)).toBe('755');
 });
 
-it('A folder of all users, such as an empty /tmp, is left as it is', async () => {
-  const folder = join(root, 'tmp');
-  await mkdir(folder);
-  await chmod(folder, 0o1777);
-  expect(await openAndClose(join(folder, 'checkout.db'))).toEqual([]);
-  expect(await modeOf(folder)).toBe('777');
-});
-
 it('A backup is private', async () => {
   const path = join(root, 'data', 'checkout.db');
   await openAndClose(path);

@@ -20,8 +20,8 @@ import { errorMessage } from '../shared/error-message.js';
 const fileMode = 0o600;
 const folderMode = 0o700;
 const others = 0o077;
-/** Of folders that are everybody's, such as /tmp and /dev/shm: nobody removes another's files there. */
-const sticky = 0o1000;
+/** Of folders that are shared on purpose: by all users (sticky, such as /tmp), or by a group (setgid, such as volumes with a Kubernetes `fsGroup`). */
+const shared = 0o3000;
 
 /** The first bytes of each SQLite file that has any content. https://www.sqlite.org/fileformat.html */
 const header = Buffer.from('SQLite format 3\0');
@@ -94,16 +94,18 @@ function createFolder(path: string): void {
 }
 
 /**
- * Closes the files of a database, and a folder that holds nothing else, to other users.
+ * Closes the files of a database, and a folder of this user that holds nothing else, to other users.
  * @param warn gets a sentence for everything that was fixed, or that could not be
  */
 export function protectDatabaseFiles(path: string, warn: (message: string) => void): void {
   const folder = dirname(path);
   for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-server`]) close(file, fileMode, warn);
-  // A folder that holds other things too, such as a home, is not the database's to close. Nor is an empty /tmp, as in a new container.
-  const isShared = (statSync(folder).mode & sticky) !== 0;
-  const isOwn = !isShared && readdirSync(folder).every((name) => name.startsWith(basename(path)));
-  if (isOwn) close(folder, folderMode, warn);
+  // A folder that holds other things too, such as a home, is not the database's to close. Nor is one that is shared, even if it is empty
+  // otherwise, as in a new container. If another user's were closed, it would be closed to this server.
+  const { mode, uid } = statSync(folder);
+  const isOwn = (mode & shared) === 0 && uid === (process.geteuid?.() ?? uid);
+  if (isOwn && readdirSync(folder).every((name) => name.startsWith(basename(path))))
+    close(folder, folderMode, warn);
 }
 
 /** Takes the access of other users from a file or folder, if they have any. Does nothing if it does not exist. */
