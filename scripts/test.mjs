@@ -239,12 +239,10 @@ async function main({ filters, long, isBuilt }) {
   }
   const chosen = runners.filter(({ name }) => files.has(name)).reverse();
   const noBrowser = chosen.some(({ needsBrowser }) => needsBrowser) ? await provideBrowser() : undefined;
-  // Fewer tests at a time run in Chromium, and in the quick run two runners in sequence: those in Node give way to them, and keep the
-  // processors busy when they have ended.
-  const nicenessOf = (/** @type {Runner} */ { needsBrowser }) => {
-    if (needsBrowser || chosen.length === 1) return 0;
-    return long ? 2 : 4;
-  };
+  // In the quick run two runners use Chromium in sequence: those in Node give way to them, and keep the processors busy when they have
+  // ended. In the long run those in Node end last, and Chromium takes precedence without it: as root it gives itself more.
+  const nicenessOf = (/** @type {Runner} */ { needsBrowser }) =>
+    needsBrowser || long || chosen.length === 1 ? 0 : 4;
   /** @param {Runner} runner @param {Write} [write] @returns {Promise<[counts: Counts, note: string]>} */
   const runOne = async (runner, write) => {
     if (runner.needsBrowser && noBrowser) {
