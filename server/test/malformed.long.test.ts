@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../src/core/log.js';
 import { signIn } from './support/browser.js';
 import { call } from './support/call.js';
-import { enginesOfQuick } from './support/engines.js';
+import { enginesOfSoak } from './support/engines.js';
 import { canary, malformedRequest, type KnownValues, type MalformedRequest } from './support/malformed.js';
 import { costOf, pathologicalRequests, statusOf } from './support/pathological.js';
 import { createRecords } from './support/records.js';
@@ -55,7 +55,7 @@ function heapMegabytes(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-describe.each(enginesOfQuick)('On $name', (engine) => {
+describe.each(enginesOfSoak)('On $name', (engine) => {
   const lines: string[] = [];
   let server: TestServer;
   let known: KnownValues;

@@ -11,7 +11,7 @@ import { readGivenFile, writeNewFile } from '../../src/core/commands/files.js';
 import { commands } from '../../src/command-line/registry.js';
 import { runCommand } from '../../src/command-line/run.js';
 import { createOutbox } from '../../src/core/webhooks/outbox.js';
-import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
+import { enginesOfSoak, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 import { describeDatabase } from '../../src/core/db/open.js';
 import { clockAt } from '../support/clock.js';
@@ -22,7 +22,7 @@ const noTestWebhook =
 
 const test = ['--mode', 'test'];
 
-describe.each(enginesOfQuick)('The command line on $name', (engine) => {
+describe.each(enginesOfSoak)('The command line on $name', (engine) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await engine.create();

@@ -1,12 +1,12 @@
 /**
- * Attacks on a merchant and on other payers by somebody with only the public key and a payment's link, on both engines.
+ * Attacks on a merchant and on other payers by somebody with only the public key and a payment's link.
  */
 import { randomBytes } from 'node:crypto';
 import { createCheckoutClient } from 'crypto-checkout/client';
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/call.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -15,7 +15,7 @@ import { openShop, type Order } from '../support/shop.js';
 const payer = { email: 'ada.lovelace@example.com', name: 'Ada Maria Lovelace', phoneNumber: '+15550100' };
 const repeats = roundsOf({ usual: 100, soak: 600 });
 
-describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine) => {
+describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine) => {
   let server: TestServer;
   let records: Records;
 
@@ -348,7 +348,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
   });
 });
 
-describe.each(enginesOfTurn)('the changes of one payment with a public key, on $name', (engine) => {
+describe.each(enginesOfSoak)('the changes of one payment with a public key, on $name', (engine) => {
   let server: TestServer;
   let replica: TestServer;
   const limits = {
