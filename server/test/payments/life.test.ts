@@ -219,7 +219,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('expires at its deadline when nothing arrives, and not before', async () => {
     const { id } = await lock();
-    // The server's clock goes on meanwhile, and a busy machine takes seconds for a request.
+    // The server's clock keeps running, and a busy machine takes seconds for a request.
     await shop.advance(1770);
     expect((await verify(id)).status).toBe('in progress');
     await shop.advance(31);
