@@ -26,9 +26,9 @@ export default defineConfig({
           exclude: ['**/*.browser.test.ts', '**/*.e2e*.test.ts', 'test/e2e/**', '**/node_modules/**'],
           globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
           setupFiles: ['server/test/guard.setup.ts'],
-          // Long enough for a machine on which other work is running.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Long enough for a slow machine on which other work is running.
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once.
           maxWorkers: 4,
           // Those of one file that run at the same time build servers, and more of them would keep the other workers waiting.

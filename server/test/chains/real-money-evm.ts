@@ -141,7 +141,7 @@ export function testRealMoney(engine: TestEngine): void {
           await reconciliationModule.rules(server.app).advance(signal);
           expect((await server.look(payment)).state).toBe('settled');
         },
-        { timeout: 10_000, interval: 20 },
+        { timeout: 60_000, interval: 20 },
       );
     const receipt = (
       currency: string,

@@ -214,7 +214,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
         await server.stop();
         await made.dispose();
       }
-    }, 60_000);
+    });
   });
 
 const longNetwork: Network = {

@@ -454,7 +454,7 @@ describe('SQLite', () => {
       holder.close();
       await server.stop();
     }
-  }, 60_000);
+  });
 
   it('says of a file that can only be read, or that a disk cannot read, what it is', () => {
     const database = new SqliteDatabase(':memory:');

@@ -54,5 +54,5 @@ export const testBackup = (engine: TestEngine): unknown =>
       await restored.stop();
       await copy.dispose();
       await rm(directory, { recursive: true });
-    }, 60_000);
+    });
   });

@@ -33,7 +33,7 @@ describe.each(enginesOfTurn)('sweeps in the console, on $name', (engine) => {
     ada = await signIn(fixture.server, 'manager', 'ada@shop.example');
     const { id } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
     eve = await signIn(fixture.server, 'owner', 'eve@elsewhere.example', id);
-  }, 60_000);
+  });
   afterAll(() => fixture.stop());
 
   const ask = (browser: TestBrowser, where: string, body: object, options = {}) =>
