@@ -25,7 +25,6 @@ const slowest = [
   'server/test/chains/real-money-evm.long.test.ts',
   'test/e2e/console-payouts.long.test.ts',
   'test/e2e/real-chains.long.test.ts',
-  'test/e2e/going-live.long.test.ts',
   'server/test/chains/real-money-litecoin.long.test.ts',
   'test/e2e/arrival-order-chromium.long.test.ts',
 ].map((path) => join(root, path));

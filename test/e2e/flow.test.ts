@@ -1,5 +1,5 @@
 /**
- * The checkout's promises to a payer: few taps, everything visible, and no jumps. `lasting-endings.long.test.ts` has
+ * The checkout's promises to a payer: few taps, everything visible, and no jumps. `lasting-endings.soak.test.ts` has
  * one more.
  */
 import type { BrowserContext } from 'playwright-core';

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sql } from 'kysely';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('Work on payments, on $name', (engine) => {
+describe.each(enginesOfQuick)('Work on payments, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let ada: TestBrowser;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { consoleStart } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop } from '../support/shop.js';
 
@@ -50,7 +50,7 @@ async function listen(url: string, browser: TestBrowser, path: string): Promise<
 const heard = (stream: Stream, count: number) =>
   vi.waitFor(() => expect(stream.events.length).toBeGreaterThanOrEqual(count), { timeout: 15_000 });
 
-describe.each(enginesOfTurn)('On $name', (engine) => {
+describe.each(enginesOfQuick)('On $name', (engine) => {
   let server: TestServer;
   /** A replica, where the database can have several servers. */
   let other: TestServer;

@@ -31,7 +31,7 @@ const elsewhere: readonly (readonly [page: string, language: string, blocks: num
   ['docs/frameworks.md', 'js next', 2, 'server/test/docs-site/create-a-payment.long.test.ts'],
   ['docs/subscriptions.md', 'js', 1, 'server/test/docs-site/create-a-payment.long.test.ts'],
   ['docs/hosted-wallets.md', 'js', 1, 'server/test/docs-site/create-a-payment.long.test.ts'],
-  ['docs/going-live.md', 'sh', 13, 'test/e2e/going-live.long.test.ts'],
+  ['docs/going-live.md', 'sh', 13, 'test/e2e/going-live.soak.test.ts'],
 ];
 
 /** Lines of other programs, and blocks, that no test runs as they are. */

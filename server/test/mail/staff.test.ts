@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mail } from '../../src/modules/mail/module.js';
 import { openBrowser, invite, signIn, type TestBrowser } from '../support/browser.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { externalAddresses, openShop, type Shop } from '../support/shop.js';
 import { openSink, type Letter, type Sink } from '../support/mail-sink.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -13,7 +13,7 @@ import { startServer, type TestServer } from '../support/server.js';
 const { signal } = new AbortController();
 const own = '/console/api/mail/own';
 
-describe.each(enginesOfTurn)('Messages to a team, on $name', (engine) => {
+describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let sink: Sink;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/command-line/run.js';
 import { openBrowser } from '../support/browser.js';
 import { runCommandLine } from '../support/command-line.js';
-import { enginesOfTurn } from '../support/engines.js';
+import { enginesOfQuick } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startReceiver, type Receiver } from '../webhooks/receiver.js';
@@ -22,7 +22,7 @@ interface Made {
   readonly tag: string;
 }
 
-describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
+describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let receiver: Receiver;
