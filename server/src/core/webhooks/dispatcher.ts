@@ -285,7 +285,7 @@ export function createDispatcher(deps: DispatcherDeps) {
 
   return {
     start(): void {
-      loop ??= releaseClaims().then(run);
+      loop ??= Promise.all([releaseClaims(), sender.open()]).then(run);
     },
     wake,
     /** The time since the last successful poll. */

@@ -60,7 +60,7 @@ export function createSender(options: SenderOptions) {
   const { targets, certificateAuthority: ca, timeoutMs = 15_000 } = options;
   let client: ReturnType<typeof openClient> | undefined;
 
-  /** Loads undici, which is large, and which commands do not need. */
+  /** Loads undici, which is large, and which most commands do not need. */
   async function openClient() {
     const { Agent, request } = await import('undici');
     const agentOf = (mode: Mode) =>
@@ -75,11 +75,12 @@ export function createSender(options: SenderOptions) {
     return { request, agents };
   }
 
+  const open = () => (client ??= openClient());
+
   async function post(delivery: Delivery, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
     const url = new URL(delivery.url);
     targets.check(url, delivery.mode);
-    client ??= openClient();
-    const { request, agents } = await client;
+    const { request, agents } = await open();
     return request(url, {
       dispatcher: agents[delivery.mode],
       method: 'POST',
@@ -90,6 +91,11 @@ export function createSender(options: SenderOptions) {
   }
 
   return {
+    /** Loads what the first attempt needs: later, that would stop all requests for a tenth of a second. */
+    async open(): Promise<void> {
+      await open();
+    },
+
     /** Never rejects, unless the signal aborts it. */
     async send(delivery: Delivery, signal: AbortSignal): Promise<Outcome> {
       signal.throwIfAborted();
