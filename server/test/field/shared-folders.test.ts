@@ -42,21 +42,44 @@ it('goharbor/harbor-helm#330: a volume that belongs to a group stays open to it'
   expect(await modeOf(folder)).toBe('2770');
 });
 
-it.runIf(process.getuid?.() === 0)(
-  'docker-library/postgres#116, bitnami/bitnami-docker-postgresql#285: a folder of root that a group may write to is used, and no warning says to close it',
-  async () => {
-    const nobody = 65_534;
-    await chmod(join(folder, '..'), 0o711);
-    await chown(folder, 0, nobody);
-    await chmod(folder, 0o775);
-    process.setegid?.(nobody);
-    process.seteuid?.(nobody);
-    try {
-      expect(await openIn(folder)).toEqual({ warnings: [], modes: ['600'] });
-    } finally {
-      process.seteuid?.(0);
-      process.setegid?.(0);
-    }
-    expect(await modeOf(folder)).toBe('775');
-  },
-);
+/** As the user nobody and its group, with the database in a folder of root's. */
+async function openAsNobody(mode: number) {
+  const nobody = 65_534;
+  await chmod(join(folder, '..'), 0o711);
+  await chown(folder, 0, nobody);
+  await chmod(folder, mode);
+  process.setegid?.(nobody);
+  process.seteuid?.(nobody);
+  try {
+    return await openIn(folder);
+  } finally {
+    process.seteuid?.(0);
+    process.setegid?.(0);
+  }
+}
+
+const onlyRoot = 'only root can become another user';
+
+it('docker-library/postgres#116, bitnami/bitnami-docker-postgresql#285: a folder of root that a group may write to is used, and no warning says to close it', async ({
+  skip,
+}) => {
+  skip(process.getuid?.() !== 0, onlyRoot);
+  expect(await openAsNobody(0o775)).toEqual({ warnings: [], modes: ['600'] });
+  expect(await modeOf(folder)).toBe('775');
+});
+
+it('A folder of another user to which everybody may write is used, with a warning that does not lock the server out', async ({
+  skip,
+}) => {
+  skip(process.getuid?.() !== 0, onlyRoot);
+  const { warnings } = await openAsNobody(0o777);
+  expect(warnings).toEqual([expect.stringMatching(/can replace .*checkout\.db: everybody may write/)]);
+  expect(await modeOf(folder)).toBe('777');
+});
+
+it('A folder of a group to which everybody may write is closed', async () => {
+  await chmod(folder, 0o2777);
+  const { warnings } = await openIn(folder);
+  expect(warnings).toEqual([expect.stringContaining('It is mode 700 now')]);
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+});

@@ -420,7 +420,7 @@ describe('Two servers', () => {
       await merchant.send(address, 10);
     }
     await merchant.mine();
-    await vi.waitFor(() => expect(sink.letters.length).toBeGreaterThanOrEqual(count), { timeout: 60_000 });
+    await vi.waitFor(() => expect(sink.letters.length).toBeGreaterThanOrEqual(count), { timeout: 20_000 });
     // Long enough for the other server's turn.
     await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(sink.letters).toHaveLength(count);

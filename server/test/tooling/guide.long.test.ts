@@ -207,12 +207,12 @@ async function payLive(
   const { payment } = await ask<{ payment: Payment }>('POST', '/v1/payments/checkout', body);
   const path = `/v1/payments/${payment.id}`;
   // A running server uses a first key within two seconds, and a network once its node has answered.
-  await vi.waitFor(() => ask('PATCH', `${path}/currency/set/${option}`), { timeout: 60_000, interval: 250 });
+  await vi.waitFor(() => ask('PATCH', `${path}/currency/set/${option}`), { timeout: 20_000, interval: 250 });
   const { amount = 0, addressInformation } = await ask<PaymentRecord>('PATCH', `${path}/currency/lock`);
   await pay(addressInformation?.address ?? '', amount);
   await anvil.mine(3);
   await vi.waitFor(async () => expect(await ask('GET', path)).toMatchObject({ status: 'success' }), {
-    timeout: 60_000,
+    timeout: 30_000,
     interval: 250,
   });
   return { id: payment.id, amount, ask };

@@ -20,8 +20,11 @@ import { errorMessage } from '../shared/error-message.js';
 const fileMode = 0o600;
 const folderMode = 0o700;
 const others = 0o077;
-/** Of folders that are shared on purpose: by all users (sticky, such as /tmp), or by a group (setgid, such as volumes with a Kubernetes `fsGroup`). */
-const shared = 0o3000;
+/** Of folders that are everybody's, such as /tmp and /dev/shm: nobody removes another's files there. */
+const sticky = 0o1000;
+/** Of folders that are shared by a group, such as volumes with a Kubernetes `fsGroup`. */
+const setgid = 0o2000;
+const writableByAll = 0o002;
 
 /** The first bytes of each SQLite file that has any content. https://www.sqlite.org/fileformat.html */
 const header = Buffer.from('SQLite format 3\0');
@@ -103,8 +106,14 @@ export function protectDatabaseFiles(path: string, warn: (message: string) => vo
   // A folder that holds other things too, such as a home, is not the database's to close. Nor is one that is shared, even if it is empty
   // otherwise, as in a new container. If another user's were closed, it would be closed to this server.
   const { mode, uid } = statSync(folder);
-  const isOwn = (mode & shared) === 0 && uid === (process.geteuid?.() ?? uid);
-  if (isOwn && readdirSync(folder).every((name) => name.startsWith(basename(path))))
+  const isOpen = (mode & writableByAll) !== 0 && (mode & sticky) === 0;
+  const isShared = (mode & sticky) !== 0 || ((mode & setgid) !== 0 && !isOpen);
+  if (uid !== (process.geteuid?.() ?? uid)) {
+    if (isOpen)
+      warn(
+        `Other users of this machine can replace ${path}: everybody may write to ${folder}. Make it a folder of the user that the server runs as`,
+      );
+  } else if (!isShared && readdirSync(folder).every((name) => name.startsWith(basename(path))))
     close(folder, folderMode, warn);
 }
 
