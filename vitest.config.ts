@@ -10,6 +10,7 @@ const disk = tmpdir();
 // A stalled machine must not cost a whole run of the gate. Tests that passed only on the second run are listed at its
 // end.
 const retry = env['CI'] === 'true' ? 1 : 0;
+const limitMs = env['TEST_TURN'] === 'long' ? 180_000 : 60_000;
 // For the servers that the global setups start, and for the workers. The e2e project keeps to the disk: it installs packages.
 const memory = memoryFolder();
 if (memory !== undefined) env['TMPDIR'] = memory;
@@ -26,9 +27,9 @@ export default defineConfig({
           exclude: ['**/*.browser.test.ts', '**/*.e2e*.test.ts', 'test/e2e/**', '**/node_modules/**'],
           globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
           setupFiles: ['server/test/guard.setup.ts'],
-          // Long enough for a slow machine on which other work is running.
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          // Long enough for a machine on which other work is running, as the long run itself has much of.
+          testTimeout: limitMs,
+          hookTimeout: limitMs,
           // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once.
           maxWorkers: 4,
           // Those of one file that run at the same time build servers, and more of them would keep the other workers waiting.

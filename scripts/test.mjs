@@ -11,7 +11,7 @@ import { findBrowser } from './find-browser.mjs';
 const help = `Builds the project and runs its tests.
 
   npm test                       run the quick tests: all files but *.long.test.ts and *.soak.test.ts
-  npm run test:long              run the long ones, *.long.test.ts, and on PostgreSQL what npm test runs only on SQLite;
+  npm run test:long              run the long ones, *.long.test.ts, and on PostgreSQL most of what npm test runs only on SQLite;
                                  npm run soak runs the others
   npm test -- PATH…              run the test files, also long ones, whose path contains one of these
   npm test -- --built            use the last build

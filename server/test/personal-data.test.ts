@@ -10,7 +10,7 @@ import { erasure } from '../src/modules/erasure/module.js';
 import { consoleModule } from '../src/modules/console/module.js';
 import { runCommandLine } from './support/command-line.js';
 import { invite, openBrowser } from './support/browser.js';
-import { enginesOfQuick, type TestDatabase } from './support/engines.js';
+import { enginesOfTurn, type TestDatabase } from './support/engines.js';
 import { openShop } from './support/shop.js';
 import { startReceiver, type Receiver } from './webhooks/receiver.js';
 import { openWebhookShop, type WebhookShop } from './webhooks/webhook-shop.js';
@@ -32,7 +32,7 @@ const theirTexts = new RegExp(
   'i',
 );
 
-describe.each(enginesOfQuick)('payers’ data under a data key, on $name', (engine) => {
+describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engine) => {
   let directory = '';
   let file = '';
   let database: TestDatabase;

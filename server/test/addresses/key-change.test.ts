@@ -24,7 +24,7 @@ import { createMerchants } from '../../src/core/merchants/merchants.js';
 import { newId } from '../../src/core/shared/ids.js';
 import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { createOutbox } from '../../src/core/webhooks/outbox.js';
-import { enginesOfQuick, type TestDatabase } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
 import { plainData } from '../support/plain-data.js';
 
 const xpub = (seed: number) =>
@@ -41,7 +41,7 @@ interface Server {
   tick(): Promise<void>;
 }
 
-describe.each(enginesOfQuick)('a change of the deposit key on $name', (engine) => {
+describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) => {
   let testDatabase: TestDatabase;
   let database: Database;
   let auditLog: AuditLog;

@@ -100,7 +100,8 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     const stopped = new AbortController();
     const paying = servers.map(({ url }) => keepPaying(url, answered, stopped.signal));
     const { seen, replies, ended } = watch(servers, stopped.signal);
-    await expect.poll(() => answered.size, { timeout: 60_000 }).toBeGreaterThan(10);
+    // Before anything fails: however long a busy machine takes.
+    await expect.poll(() => answered.size, { timeout: 90_000 }).toBeGreaterThan(10);
 
     // The name still leads to the previous primary, which comes back as a standby.
     await old.kill();
@@ -110,7 +111,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
       const last = seen.slice(-30).filter(({ what }) => what !== 'read');
       return seen.length >= 60 && last.every((one) => one.reply === reply);
     };
-    await expect.poll(isAll(refused), { timeout: 60_000 }).toBe(true);
+    await expect.poll(isAll(refused), { timeout: 30_000 }).toBe(true);
     seen.length = 0;
     await delay(3000);
     // The previous primary is behind: a payer who was credited would read that he was not.
@@ -119,7 +120,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     address.move(next.url);
     const movedAt = Date.now();
     seen.length = 0;
-    await expect.poll(isAll('200'), { timeout: 60_000 }).toBe(true);
+    await expect.poll(isAll('200'), { timeout: 30_000 }).toBe(true);
     const seconds = (Date.now() - movedAt) / 1000;
     for (const what of ['create', 'ready', 'read'] as const) {
       expect(['200', refused], what).toEqual(expect.arrayContaining(replies(what)));
@@ -131,7 +132,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     expect(left).toEqual([{ count: 0 }]);
 
     const before = answered.size;
-    await expect.poll(() => answered.size, { timeout: 60_000 }).toBeGreaterThan(before + 10);
+    await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(before + 10);
     stopped.abort();
     await Promise.all([...paying, ended]);
     // The leases of jobs and scans continue: paid transfers are credited.
@@ -163,14 +164,14 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     // As services do that fence the old primary before they promote another.
     await ask(old.url, 'alter system set default_transaction_read_only = on');
     await ask(old.url, 'select pg_reload_conf()');
-    await expect.poll(async () => (await createPayment()).status, { timeout: 60_000 }).toBe(503);
+    await expect.poll(async () => (await createPayment()).status, { timeout: 10_000 }).toBe(503);
     // cloudnative-pg#1254, bitnami/charts#23219: the address leads to the primary now, and to a standby then
     expect((await call(server.url, 'GET', '/readyz')).body.message).toBe(
       'Not ready to serve: the database is out of service: it can only be read, as a standby',
     );
     await next.promote();
     address.move(next.url);
-    await expect.poll(async () => (await createPayment()).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await createPayment()).status, { timeout: 15_000 }).toBe(200);
     const replies = new Set<string>();
     for (let turn = 0; turn < 12; turn += 1) {
       address.move(turn % 2 === 0 ? old.url : next.url);
@@ -187,7 +188,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     expect([...replies].sort()).toEqual(['200', '503 with Retry-After']);
     address.move(next.url);
     await expect
-      .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 60_000 })
+      .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 15_000 })
       .toBe(200);
     expect(await server.stop()).toBe(0);
   }, 300_000);
@@ -217,9 +218,9 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     for (const { status, headers } of await waiting) {
       if (status !== 200) expect([status, headers.has('retry-after')]).toEqual([503, true]);
     }
-    await expect.poll(async () => (await createPayment()).status, { timeout: 60_000 }).toBe(200);
+    await expect.poll(async () => (await createPayment()).status, { timeout: 15_000 }).toBe(200);
     await expect
-      .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 60_000 })
+      .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 15_000 })
       .toBe(200);
     expect(await server.stop()).toBe(0);
   }, 300_000);

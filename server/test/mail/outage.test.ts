@@ -75,7 +75,7 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
     passed += 5 * minuteMs;
     // By the server's own job: of two senders at once, each takes a batch.
     await vi.waitFor(async () => expect(await mail.rules(server.app).countDue()).toBe(0), {
-      timeout: 60_000,
+      timeout: 20_000,
       interval: 50,
     });
     expect(receivers()).toEqual(names);

@@ -141,7 +141,15 @@ describe.each(engines)('On $name', (engine) => {
       }
     }
     // Every rule has a duration, because for a moment a request may well wait for a connection.
-    await expect.poll(async () => firing(samples, await scrape(), 1), { timeout: 5000 }).toEqual([]);
+    // The first replies of a busy machine may be slow, so their time counts only since the last scrape.
+    let last = samples;
+    const firingNow = async () => {
+      const before = last;
+      last = await scrape();
+      const isSlow = firing(before, last, 1).includes('CheckoutSlow');
+      return firing(samples, last, 1).filter((name) => name !== 'CheckoutSlow' || isSlow);
+    };
+    await expect.poll(firingNow, { timeout: 5000 }).toEqual([]);
   });
 
   it('they fire on a broken one', async () => {

@@ -154,7 +154,7 @@ describe.each(enginesOfQuick)('at log level trace, on $name', (engine) => {
     await made.dispose();
     await walk();
     await server.stop();
-  });
+  }, 120_000);
 
   it('the walk logs many lines and causes all kinds of errors', () => {
     expect(lines.length).toBeGreaterThan(500);

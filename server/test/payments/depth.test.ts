@@ -7,7 +7,7 @@ import type { ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
 import { readCursor } from '../../src/core/scanning/cursors.js';
 import type { Network } from '../../src/core/chains/networks.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfQuick } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openSteppedShop, type LockedPayment, type SteppedShop } from '../support/stepped-shop.js';
 import { TwoNodeChain } from '../support/two-node-chain.js';
 
@@ -27,7 +27,7 @@ const network: Network = {
   assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
 };
 
-describe.each(enginesOfQuick)('Depth by value on $name', (engine) => {
+describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
   let chain: TwoNodeChain;
   let shop: SteppedShop;
   let merchant: Awaited<ReturnType<SteppedShop['merchant']>>;

@@ -10,7 +10,7 @@ import { centsToNumber, exactNumber } from '../../src/core/money/units.js';
 import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
 import { viewReceipts } from '../../src/core/payments/receipts/view.js';
 import type { StoredReceipt, StoredRecord } from '../../src/core/payments/store.js';
-import { enginesOfQuick } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -170,7 +170,7 @@ const endings: readonly Ending[] = [
   },
 ];
 
-describe.each(enginesOfQuick)('the record of a payment, on $name', (engine) => {
+describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   let records: Records;

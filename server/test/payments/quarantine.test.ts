@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
 import type { Network } from '../../src/core/chains/networks.js';
-import { enginesOfQuick } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openSteppedShop, type SteppedShop } from '../support/stepped-shop.js';
 
 const minuteMs = 60_000;
@@ -70,7 +70,7 @@ function networkOf(family: Network['family'], currency: string, decimals: number
   return { network, chain, mine };
 }
 
-describe.each(enginesOfQuick)('Quarantine on $name', (engine) => {
+describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
   let shop: SteppedShop;
   afterEach(() => shop.close());
 

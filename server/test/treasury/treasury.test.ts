@@ -1,7 +1,7 @@
 /** A merchant with a treasury, through the whole server: offered only when it is safe, paid, planned and swept. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandContext, runWith } from '../support/command-context.js';
-import { enginesOfQuick } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { startServer } from '../support/server.js';
 import { evmNetworks } from '../../src/modules/treasury/context.js';
@@ -24,7 +24,7 @@ interface Exported {
   readonly transactions: readonly { to: string; data: string }[];
 }
 
-describe.each(enginesOfQuick)('a treasury on $name', (engine) => {
+describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
   let fixture: TreasuryFixture;
 
   beforeAll(async () => {

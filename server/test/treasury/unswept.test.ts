@@ -7,7 +7,7 @@ import { markUnswept } from '../../src/core/addresses/unswept.js';
 import { migrations } from '../../src/core/db/migrations.js';
 import { unsweptForwarders } from '../../src/core/db/table.js';
 import { clearNeedless, clearSwept } from '../../src/modules/treasury/unswept.js';
-import { enginesOfQuick } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { watchStatements } from '../support/statements.js';
 import { confirmations, openTreasury, type TreasuryFixture } from './treasury-fixture.js';
@@ -15,7 +15,7 @@ import { violationsOf } from '../support/violations.js';
 
 const place = { mode: 'test', network: 'evm-dev' } as const;
 
-describe.each(enginesOfQuick)('The addresses that a sweep looks at, on $name', (engine) => {
+describe.each(enginesOfTurn)('The addresses that a sweep looks at, on $name', (engine) => {
   let fixture: TreasuryFixture;
 
   beforeAll(async () => {

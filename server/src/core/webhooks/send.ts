@@ -91,7 +91,7 @@ export function createSender(options: SenderOptions) {
   }
 
   return {
-    /** Loads what the first attempt needs: later, that would stop all requests for a tenth of a second. */
+    /** Loads what the first attempt needs. Later, loading it would stop all requests meanwhile. */
     async open(): Promise<void> {
       await open();
     },
