@@ -18,23 +18,34 @@ export interface Sink {
   stop(): Promise<void>;
 }
 
-/** @param options its rules, such as a refusal of recipients @param port to listen on again after a stop */
-export async function openSink(options: SMTPServerOptions = {}, port = 0): Promise<Sink> {
+/**
+ * @param options its rules, such as a refusal of recipients
+ * @param port to listen on again after a stop
+ * @param onLetter called with a stored message, and awaited, before the reply that confirms it
+ */
+export async function openSink(
+  options: SMTPServerOptions = {},
+  port = 0,
+  onLetter: (letter: Letter, sessionId: string) => Promise<void> | void = () => undefined,
+): Promise<Sink> {
   const letters: Letter[] = [];
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
     ...options,
-    onData(stream, { envelope }, done) {
+    onData(stream, { envelope, id }, done) {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const raw = Buffer.concat(chunks);
         const recipients = envelope.rcptTo.map(({ address }) => address);
-        PostalMime.parse(raw).then((email) => {
-          letters.push({ ...email, recipients, raw: raw.toString('latin1') });
-          done();
-        }, done);
+        void PostalMime.parse(raw)
+          .then((email) => {
+            const letter = { ...email, recipients, raw: raw.toString('latin1') };
+            letters.push(letter);
+            return onLetter(letter, id);
+          })
+          .then(() => done(), done);
       });
     },
   });

@@ -21,7 +21,7 @@ import { createMailStore } from './store.js';
 import { subjectOf, type Subject } from './subjects.js';
 import type { MailRow, MailTable } from './tables.js';
 import { mailLanguages } from './texts.js';
-import { createTransports, type Failure, type Transport } from './transport.js';
+import { createTransports, mailLimits, type Failure, type Transport } from './transport.js';
 
 declare module '../../core/merchants/audit-log.js' {
   interface AuditActions extends Record<'mail.chosen', true> {}
@@ -31,12 +31,11 @@ const minuteMs = 60_000;
 /** Greylisting asks for a second try after some minutes. The last one is given up after three days. */
 const retryMs = [1, 5, 15, 60, 180, 360, 720, 1440, 1440].map((minutes) => minutes * minuteMs);
 const giveUpMs = 3 * 1440 * minuteMs;
-const claimMs = 5 * minuteMs;
+/** Longer than one message can take, so that no other server sends it meanwhile. */
+const claimMs = mailLimits.messageMs + minuteMs;
 /** Between the tries while the mail server takes nothing at all. */
 const leastPauseMs = 2000;
 const mostPauseMs = 5 * minuteMs;
-/** Few enough that the slowest are over before another server may claim them. */
-const batch = 5;
 const pruned = 500;
 /** One address, in the form that every mail server takes. */
 const addressPattern = /^[^\s<>()[\],;:\\"@]{1,64}@[^\s<>()[\],;:\\"@]{1,190}$/;
@@ -266,13 +265,15 @@ export function createMail(core: MailDeps) {
       try {
         while (!signal.aborted) {
           const now = clock.real();
-          const due = await database.write((transaction) =>
-            store.claim(transaction, { now, until: now + claimMs, claim: newId(), limit: batch }),
+          const row = await database.write((transaction) =>
+            store.claim(transaction, { now, until: now + claimMs, claim: newId() }),
           );
-          if (due.length === 0) return;
-          transport ??= await transports.open();
-          const isReachable = await sendAll(due, transport, signal);
-          if (!isReachable) return;
+          if (!row) return;
+          transport ??= await transports.open(signal);
+          const problem = await sendOne(row, transport, signal);
+          if (problem !== undefined) return pause(problem);
+          trouble = undefined;
+          pauseMs = leastPauseMs;
         }
       } finally {
         transport?.close();
@@ -445,37 +446,27 @@ export function createMail(core: MailDeps) {
     }
   }
 
-  /** @returns false if the mail server takes nothing now: then all keep their order, and are tried later */
-  async function sendAll(due: readonly MailTable[], transport: Transport, signal: AbortSignal) {
-    // It may be this message that the mail server hangs up on: the next one shows.
-    let suspect: { readonly row: MailTable; readonly failure: Failure } | undefined;
-    for (const [index, row] of due.entries()) {
-      if (signal.aborted) return false;
-      const outcome = await tryOne(row, transport);
-      const isUnreachable =
-        typeof outcome === 'object' && 'kind' in outcome && outcome.kind === 'unreachable';
-      if (isUnreachable && !suspect && index < due.length - 1) {
-        suspect = { row, failure: outcome };
-        continue;
-      }
-      if (!isUnreachable) {
-        trouble = undefined;
-        pauseMs = leastPauseMs;
-        if (suspect) await record(suspect.row, { ...suspect.failure, kind: 'deferred' });
-        suspect = undefined;
-        await record(row, outcome);
-        continue;
-      }
-      trouble = outcome.reason;
-      pausedUntil = clock.real() + pauseMs;
-      pauseMs = Math.min(pauseMs * 2, mostPauseMs);
-      log.warn({ reason: outcome.reason }, 'The mail server takes no messages');
-      if (suspect) await record(suspect.row, suspect.failure);
-      await record(row, outcome);
-      for (const other of due.slice(index + 1)) await release(other);
-      return false;
+  /** Tries a message, and stores the outcome. @returns why the mail server takes no messages now; undefined if it may take others */
+  async function sendOne(
+    row: MailTable,
+    transport: Transport,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const outcome = await tryOne(row, transport);
+    const isUnreachable = outcome !== 'sent' && 'kind' in outcome && outcome.kind === 'unreachable';
+    if (isUnreachable && signal.aborted) {
+      await release(row);
+      return undefined;
     }
-    return true;
+    await record(row, outcome);
+    return isUnreachable ? outcome.reason : undefined;
+  }
+
+  function pause(reason: string): void {
+    trouble = reason;
+    pausedUntil = clock.real() + pauseMs;
+    pauseMs = Math.min(pauseMs * 2, mostPauseMs);
+    log.warn({ reason }, 'The mail server takes no messages');
   }
 }
 

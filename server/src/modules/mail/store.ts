@@ -115,29 +115,25 @@ export function createMailStore(personalData: PersonalData) {
         .execute();
     },
 
-    /** Claims due messages that no process has claimed, the longest due first. Times are real. */
+    /** Claims the message that is due longest and that no process has claimed. Times are real. */
     async claim(
       transaction: Transaction,
-      { now, until, claim, limit }: { now: number; until: number; claim: string; limit: number },
-    ): Promise<MailTable[]> {
-      const due = await transaction
+      { now, until, claim }: { now: number; until: number; claim: string },
+    ): Promise<MailTable | undefined> {
+      const row = await transaction
         .selectFrom('mails')
         .selectAll()
         .where('due_at', '<=', now)
         .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', now)]))
         .orderBy('due_at')
         .orderBy('id')
-        .limit(limit)
+        .limit(1)
         .$call(forUpdateSkipLocked(transaction))
-        .execute();
-      if (due.length === 0) return [];
-      const ids = due.map(({ id }) => id);
-      await transaction
-        .updateTable('mails')
-        .set({ claim, claimed_until: until })
-        .where('id', 'in', ids)
-        .execute();
-      return due.map((row) => open({ ...row, claim, claimed_until: until }));
+        .executeTakeFirst();
+      if (!row) return undefined;
+      const held = { claim, claimed_until: until };
+      await transaction.updateTable('mails').set(held).where('id', '=', row.id).execute();
+      return open({ ...row, ...held });
     },
 
     /** Changes a message only while its claim still holds it. */

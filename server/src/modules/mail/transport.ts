@@ -1,5 +1,6 @@
 /** Sends messages over SMTP. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../core/config.js';
 import { settingsOf } from '../../core/config.js';
 import { refuseExposedFile } from '../../core/private-file.js';
@@ -31,15 +32,25 @@ export interface Transport {
   close(): void;
 }
 
-/** A server that says nothing for so long is not waited for. */
-const silenceMs = 10_000;
-/** A server that keeps talking is not listened to for longer. */
-const messageMs = 30_000;
+/** Milliseconds. */
+export interface MailLimits {
+  /** For a connection, a greeting, or a sign-in. */
+  readonly greetingMs: number;
+  /** For a reply. A server may scan a message before it confirms it: who hangs up then sends it again, and it comes twice. */
+  readonly replyMs: number;
+  /** For one message in all, of a server that keeps talking. */
+  readonly messageMs: number;
+}
+
+export const mailLimits: MailLimits = { greetingMs: 10_000, replyMs: 120_000, messageMs: 180_000 };
 /** Enough of a server's words to search for. */
 const shownReason = 200;
 
 /** Undefined if no mail server is configured. @throws StartError */
-export function createTransports(config: Config): { open(): Promise<Transport> } | undefined {
+export function createTransports(
+  config: Config,
+  { greetingMs, replyMs, messageMs } = mailLimits,
+): { open(signal?: AbortSignal): Promise<Transport> } | undefined {
   const settings = settingsOf(config, mailSettings);
   const {
     SMTP_URL: url,
@@ -61,25 +72,25 @@ export function createTransports(config: Config): { open(): Promise<Transport> }
   const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
   return { open };
 
-  async function open(): Promise<Transport> {
+  async function open(signal?: AbortSignal): Promise<Transport> {
     // Loaded when there is something to send: a command rarely has.
     const { default: nodemailer } = await import('nodemailer');
-    const transport = nodemailer.createTransport({
+    const options = {
       url,
-      pool: true,
-      maxConnections: 2,
       requireTLS: !isHere,
-      connectionTimeout: silenceMs,
-      greetingTimeout: silenceMs,
-      socketTimeout: silenceMs,
+      connectionTimeout: greetingMs,
+      greetingTimeout: greetingMs,
+      socketTimeout: replyMs,
       disableFileAccess: true,
       disableUrlAccess: true,
-      ...(dkim && { dkim }),
-    });
-    return { send: (envelope) => deliver(envelope), close: () => transport.close() };
+    };
+    const openPool = () =>
+      nodemailer.createTransport({ ...options, pool: true, maxConnections: 1, ...(dkim && { dkim }) });
+    let pool = openPool();
+    return { send, close: () => pool.close() };
 
-    async function deliver({ id, to, fromName, replyTo, offUrl, ...message }: Envelope) {
-      const sent = transport.sendMail({
+    async function send({ id, to, fromName, replyTo, offUrl, ...message }: Envelope) {
+      const sent = pool.sendMail({
         ...message,
         from: { name: fromName, address: from },
         to: { name: '', address: to },
@@ -91,23 +102,51 @@ export function createTransports(config: Config): { open(): Promise<Transport> }
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
         },
       });
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<never>((_resolve, reject) => {
-        timer = setTimeout(() => {
-          transport.close();
-          reject(new Error(`The mail server took longer than ${messageMs / 1000} s`));
-        }, messageMs);
-      });
       try {
-        await Promise.race([sent, late]);
+        await within(messageMs, sent, signal);
         return undefined;
       } catch (error) {
-        sent.catch(() => undefined);
-        return failureOf(error, to);
-      } finally {
-        clearTimeout(timer);
+        const failure = failureOf(error);
+        if (failure.kind !== 'unreachable') return failure;
+        pool.close();
+        pool = openPool();
+        // A server that takes a new connection has failed at this message only, which may even have arrived.
+        if (signal?.aborted === true || !(await isReachable())) return failure;
+        return { ...failure, kind: 'deferred' as const };
       }
     }
+
+    async function isReachable(): Promise<boolean> {
+      const probe = nodemailer.createTransport({ ...options, socketTimeout: greetingMs });
+      try {
+        await within(2 * greetingMs, probe.verify(), signal);
+        return true;
+      } catch {
+        return false;
+      } finally {
+        probe.close();
+      }
+    }
+  }
+}
+
+/** Rejects after a time, and when the signal aborts. */
+async function within<T>(ms: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const stop = new AbortController();
+  const late = delay(ms, undefined, { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) });
+  try {
+    return await Promise.race([
+      promise,
+      late.then(() => {
+        throw new Error(`The mail server took longer than ${ms / 1000} s`);
+      }),
+    ]);
+  } catch (error) {
+    promise.catch(() => undefined);
+    throw error;
+  } finally {
+    stop.abort();
+    late.catch(() => undefined);
   }
 }
 
@@ -120,12 +159,16 @@ function readKey(file: string): string {
   }
 }
 
-function failureOf(error: unknown, to: string): Failure {
+/** The server's words, without addresses: `mail list` and the log show them. */
+function failureOf(error: unknown): Failure {
   const { code, responseCode } = Object(error) as { code?: unknown; responseCode?: unknown };
-  const said = errorMessage(error).slice(0, 2000).replace(/\p{C}/gu, ' ').replaceAll(to, '(the payer)');
-  const reason = said.slice(0, shownReason);
-  // Of the sign-in, not of the message.
-  if (code === 'EAUTH' || typeof responseCode !== 'number') return { kind: 'unreachable', reason };
-  if (code !== 'EENVELOPE' && code !== 'EMESSAGE') return { kind: 'unreachable', reason };
+  const reason = errorMessage(error)
+    .slice(0, 2000)
+    .replace(/\p{C}/gu, ' ')
+    .replace(/[^\s<>@]{1,64}@[^\s<>@]{1,190}/g, '(an address)')
+    .slice(0, shownReason);
+  // The others are of the connection or the sign-in, not of the message.
+  if (typeof responseCode !== 'number' || (code !== 'EENVELOPE' && code !== 'EMESSAGE'))
+    return { kind: 'unreachable', reason };
   return { kind: responseCode >= 500 ? 'refused' : 'deferred', reason };
 }
