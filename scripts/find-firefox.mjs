@@ -1,7 +1,7 @@
 /** Finds a Firefox for the tests, or installs one. Run it directly to print what it finds. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { argv, env } from 'node:process';
+import process, { argv, env, exit } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
 import { aptInstall, reasonOf } from './system.mjs';
@@ -34,10 +34,14 @@ function search() {
  * @param {Record<string, boolean | number | string>} [preferences] as in about:config
  */
 export function startFirefox(executablePath, preferences = {}) {
+  // Vitest kills a worker half a second after SIGTERM, and Firefox takes longer to close: it would stay. Puppeteer kills it when
+  // the process exits.
+  process.once('SIGTERM', () => exit(143));
   return puppeteer.launch({
     browser: 'firefox',
     executablePath,
     headless: true,
+    handleSIGTERM: false,
     extraPrefsFirefox: {
       'intl.accept_languages': 'en-GB',
       // A page may not wait for add-ons and updates.

@@ -69,7 +69,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
         await rules().send(signal);
         expect(await rules().countDue()).toBe(0);
       },
-      { timeout: 10_000, interval: 50 },
+      { timeout: 30_000, interval: 50 },
     );
   async function payLate(): Promise<string> {
     const { id, address } = await merchant.lock();
@@ -146,7 +146,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
         await rules().send(signal);
         expect(await rules().countDue()).toBe(0);
       },
-      { timeout: 10_000, interval: 50 },
+      { timeout: 30_000, interval: 50 },
     );
     expect(sink.letters.filter(({ subject }) => subject?.includes('approval'))).toEqual([]);
   });
