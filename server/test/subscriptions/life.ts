@@ -69,6 +69,25 @@ export const testBilling = (engine: TestEngine): unknown =>
         .toEqual(expect.arrayContaining([0, 1]));
     });
 
+    it('creates a payment that can still be paid, although another server has moved the test clock', async () => {
+      const planId = await fixture.createPlan({ frequency: 'daily' });
+      const { id, createdAt } = await fixture.join(planId, 'moved@example.com');
+      await fixture.advance(1);
+      await server.database.write((transaction) =>
+        transaction
+          .updateTable('test_clocks')
+          .set((e) => ({ offset_ms: e('offset_ms', '+', 2 * day * 1000) }))
+          .where('merchant_id', '=', server.bootstrapped.merchantId)
+          .execute(),
+      );
+      await server.app.billing.run(new AbortController().signal);
+      await fixture.advance(1);
+      const payment = await fixture.newest(id);
+      expect(payment.txRef).toBe(`sub_${id}_2`);
+      expect(Date.parse(payment.createdAt)).toBeGreaterThanOrEqual(Date.parse(createdAt) + 2 * day * 1000);
+      expect(payment.status).toBe('in progress');
+    });
+
     it('counts a payment once it succeeds, and no longer if its transfer leaves the chain', async () => {
       const { id } = await fixture.join(
         await fixture.createPlan({ numberOfTimesToCharge: 3 }),

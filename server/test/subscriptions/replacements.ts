@@ -267,6 +267,27 @@ export const testReplacements = (engine: TestEngine): unknown =>
       }
     });
 
+    it('is not paid in another coin by a payment that was created before the cycle was charged', async () => {
+      const id = await join({ currencies: ['BTC'] });
+      await fixture.advance(7 * day - 3600);
+      const early = await replace(`sub_${id}_1:2`);
+      await fixture.advance(2 * 3600);
+      const before = await cycles(id);
+      expect(before).toHaveLength(2);
+      await fixture.pay(early);
+      expect(await timesPaid(id)).toBe(0);
+      expect(await cycles(id)).toEqual(before);
+    });
+
+    it('is paid in one of its coins by a payment that was created before the cycle was charged', async () => {
+      const id = await join({ currencies: ['USDT', 'BTC'] });
+      await fixture.advance(7 * day - 3600);
+      const early = await replace(`sub_${id}_1:2`);
+      await fixture.advance(2 * 3600);
+      await fixture.pay(early);
+      expect(await timesPaid(id)).toBe(1);
+    });
+
     it('is not replaced by a payment to another merchant', async () => {
       const id = await join();
       const before = await cycles(id);

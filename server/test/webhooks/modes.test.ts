@@ -56,6 +56,24 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     for (const { isVerified } of [...test.received, ...live.received]) expect(isVerified).toBe(true);
   });
 
+  it('get one secret, also if two people set the first URL at the same time', async () => {
+    const receiver = await receive();
+    const merchantId = await shop.merchant(receiver);
+    await shop.setEndpoint({ url: '', secret: '' }, merchantId, 'test');
+    const { database, app } = shop.server;
+    const set = () =>
+      database.write((transaction) =>
+        app.endpoints.set(transaction, { merchantId, mode: 'test' }, receiver.url),
+      );
+    const secrets = await Promise.all([set(), set(), set()]);
+    const [secret, ...others] = secrets.filter((one) => one !== undefined);
+    expect(others).toEqual([]);
+    receiver.secret = secret ?? '';
+    await shop.publish(1, { merchantId, mode: 'test' });
+    await shop.settled(merchantId);
+    expect(receiver.received.map(({ isVerified }) => isVerified)).toEqual([true]);
+  });
+
   it('Webhooks of a mode without an endpoint are not stored, and never go to the other mode’s', async () => {
     const { test, live, merchantId } = await openEndpoints();
     await shop.setEndpoint({ url: '', secret: '' }, merchantId, 'test');

@@ -30,6 +30,11 @@ export interface NewPayment {
   readonly acceptedCurrencies?: readonly string[] | undefined;
   /** The merchant's own keys and values. Only for secret keys. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /**
+   * The time that made the caller create it, in epoch milliseconds of its mode: this server may not have heard yet that the test
+   * clock was moved, and would create a payment that has expired. The server's own by default.
+   */
+  readonly now?: number | undefined;
   /** True if an amount that is too small for every currency is an error. A subscription's is created anyway. */
   readonly refusesUnpayable?: true;
 }
@@ -76,7 +81,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       actor,
       tables.merchants.columns.redirect_origins.read(origins),
     );
-    const now = clock.now(actor);
+    const now = Math.max(clock.now(actor), input.now ?? 0);
     const { id = newId() } = input;
     const row: PaymentRow = {
       merchant_id: actor.merchantId,

@@ -27,7 +27,7 @@ export function createCharges({ customers, paymentPlans, payments, outbox, check
   async function issue(
     transaction: Transaction,
     row: SubscriberRow,
-    { plan, cycle, email }: { plan: PlanTerms; cycle: number; email: string },
+    { plan, cycle, email, now }: { plan: PlanTerms; cycle: number; email: string; now: number },
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode } = row;
     const payment = await payments.create(
@@ -39,6 +39,7 @@ export function createCharges({ customers, paymentPlans, payments, outbox, check
         acceptedCurrencies: plan.currencies,
         txRef: referenceOf(id, cycle),
         email,
+        now,
       },
     );
     await store.insertCycle(transaction, {
@@ -71,7 +72,7 @@ export function createCharges({ customers, paymentPlans, payments, outbox, check
       const { email, isBlacklisted } = await customers.payer(transaction, row.customer_id);
       const isCharged =
         cycle >= row.next_cycle && plan.isActive && due(cycle) >= plan.activeSince && !isBlacklisted;
-      if (isCharged) await issue(transaction, row, { plan, cycle, email });
+      if (isCharged) await issue(transaction, row, { plan, cycle, email, now });
       const timesCharged = row.times_charged + (isCharged ? 1 : 0);
       const nextCycle = Math.max(cycle + 1, row.next_cycle);
       await store.updateSubscriber(transaction, row.id, {

@@ -174,21 +174,25 @@ const cycleOf = prepared((reader, { paymentId }: { readonly paymentId: string })
 );
 
 /** The terms that a payment must have to replace the one that a cycle was charged with. */
-export type ReplacementTerms = Pick<PaymentRow, 'merchant_id' | 'mode' | 'base_amount' | 'base_currency'>;
+export type ReplacementTerms = Pick<
+  PaymentRow,
+  'merchant_id' | 'mode' | 'base_amount' | 'base_currency' | 'currency'
+>;
 
 /**
- * A cycle, with the currencies that it may be paid in; undefined if it does not exist, or if it was charged by another
- * merchant, in another mode or at another price.
+ * Undefined if the cycle does not exist, or if it was charged by another merchant, in another mode, at another price, or in
+ * other coins: who creates a payment for a cycle before it is charged can choose any coin.
  */
-export function findReplaceableCycle(
+export async function findReplaceableCycle(
   transaction: Transaction,
   { subscriberId, cycle }: NamedCycle,
   terms: ReplacementTerms,
 ): Promise<SubscriberCycleTable | undefined> {
   const { merchant_id, mode, base_amount, base_currency } = payments.encode(terms);
-  return transaction
+  const row = await transaction
     .selectFrom(['subscriber_cycles', 'payments'])
     .selectAll('subscriber_cycles')
+    .select('payments.accepted_currencies')
     .where((e) =>
       e.and({ 'subscriber_cycles.subscriber_id': subscriberId, 'subscriber_cycles.cycle': cycle }),
     )
@@ -198,6 +202,10 @@ export function findReplaceableCycle(
       e.and({ 'payments.tx_ref': referenceOf(subscriberId, cycle), 'payments.created_by': 'secret' }),
     )
     .executeTakeFirst();
+  if (!row) return undefined;
+  const { accepted_currencies: accepted, ...found } = row;
+  const coins = tables.payments.columns.accepted_currencies.read(accepted);
+  return coins === null || coins.includes(terms.currency ?? '') ? found : undefined;
 }
 
 /** Reads a cycle again, whose subscriber is locked now. */

@@ -52,10 +52,7 @@ export function createSubscriptionStatus(outbox: Outbox): OnStatusChange {
   };
 }
 
-/**
- * The cycle that a payment was made for in place of the charged one: it names the cycle, and has the same price. It
- * accepts the same currencies, which it got when it was created.
- */
+/** The cycle that a payment was made for in place of the charged one: it names the cycle, and has its price and one of its coins. */
 async function findReplaceable(
   transaction: Transaction,
   payment: ChangedPayment,

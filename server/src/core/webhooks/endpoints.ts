@@ -9,6 +9,7 @@ import * as store from './store.js';
 import { TargetRefused, type Targets } from './targets.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Database } from '../db/database.js';
+import { lockName } from '../db/locks.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { WebhookEndpointTable } from '../db/schema.js';
 
@@ -55,6 +56,8 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
         return undefined;
       }
       checkUrl(targets, url, scope.mode);
+      // There may be no row to lock yet, and of two secrets only one would sign.
+      await lockName(transaction, `webhook of ${scope.merchantId} ${scope.mode}`);
       const existing = await store.lockEndpoint(transaction, scope);
       const secret = newSecret();
       await store.putEndpoint(transaction, {
