@@ -9,7 +9,43 @@ import type { Mode } from '../shared/scope.js';
 /** The delay before a failed charge (no rate, a bug) is retried, so that it neither delays the others nor loops. */
 const retryMs = 30_000;
 
-export function createBilling({ database, clock, log }: RoomDeps, charges: Charges) {
+/** Longer than a correction of the clock, and shorter than the shortest cycle. */
+const jumpMs = 10 * 60_000;
+/** A clock that has jumped forward is believed if it is not put right within this. */
+const doubtMs = 10 * 60_000;
+
+/** @param monotonic milliseconds of a clock that never jumps */
+export function createBilling(
+  { database, clock, log }: RoomDeps,
+  charges: Charges,
+  monotonic: () => number = () => performance.now(),
+) {
+  /** The real time at 0 of the monotonic clock, as it is believed. */
+  let origin = clock.real() - monotonic();
+  let doubtedSince: number | undefined;
+
+  /**
+   * Charging skips cycles that are long over: after a jump to next year and back, nobody would be charged for a year. Payments need
+   * no such doubt, because their deadlines also wait for blocks.
+   */
+  function isClockBelieved(): boolean {
+    const seen = clock.real() - monotonic();
+    if (seen - origin > jumpMs) {
+      if (doubtedSince === undefined) {
+        doubtedSince = monotonic();
+        const minutes = Math.round((seen - origin) / 60_000);
+        log.warn(
+          { minutes },
+          'The clock has jumped forward: live subscriptions are charged again if it keeps this time for ten minutes',
+        );
+      }
+      if (monotonic() - doubtedSince < doubtMs) return false;
+    }
+    origin = seen;
+    doubtedSince = undefined;
+    return true;
+  }
+
   /** @returns false if no subscriber is due */
   async function chargeNext(mode: Mode): Promise<boolean> {
     let claimed: store.DueSubscriber | undefined;
@@ -31,6 +67,7 @@ export function createBilling({ database, clock, log }: RoomDeps, charges: Charg
 
   async function chargeAll(signal: AbortSignal): Promise<void> {
     for (const mode of ['test', 'live'] satisfies Mode[]) {
+      if (mode === 'live' && !isClockBelieved()) continue;
       // A write would wait for a command that writes to SQLite at the time, and the whole process with it.
       if (!(await store.isAnyDue(database.reader, mode, clock.real()))) continue;
       while (!signal.aborted && (await chargeNext(mode)));
