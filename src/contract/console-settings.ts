@@ -54,7 +54,13 @@ const webhook = {
 };
 
 const kind = z.enum(['secret', 'public']);
-const scope = z.enum(['full', 'read', 'verify', 'refunds']);
+/**
+ * The scopes of a secret key: everything, read (only GET), get, list and verify payments and transactions (`verify`),
+ * or that and everything about refunds.
+ */
+export const keyScopes = ['full', 'read', 'verify', 'refunds'] as const;
+export type KeyScope = (typeof keyScopes)[number];
+const scope = z.enum(keyScopes);
 
 const apiKey = z.object({
   id: z.string(),

@@ -47,6 +47,9 @@ const overview = z.object({
   ),
 });
 
+/** The first page for a shop's staff, as the server writes it. */
+export type Overview = z.input<typeof overview>;
+
 const network = z.object({
   network: z.string(),
   name: z.string(),

@@ -81,7 +81,7 @@ export {
 } from './console-mail.js';
 export { sweeps } from './console-sweeps.js';
 export { goLiveSteps, type GoLiveStep } from './console-go-live.js';
-export { settingsApi, type SettingsApi } from './console-settings.js';
+export { keyScopes, settingsApi, type KeyScope, type SettingsApi } from './console-settings.js';
 export { consoleApi, type ConsoleApi } from './console.js';
 export {
   allows,
@@ -99,7 +99,7 @@ export * from './endpoint.js';
 export * from './errors.js';
 export * from './payment-record.js';
 export * from './payment-states.js';
-export { attentionCodes, home, type AttentionCode } from './home.js';
+export { attentionCodes, home, type AttentionCode, type Overview } from './home.js';
 export { knownFields, links, type InvoiceStatus, type Link } from './links.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { refundClaims, refundKinds, refunds, type RefundClaim } from './refunds.js';

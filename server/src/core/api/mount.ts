@@ -1,6 +1,6 @@
 /** Serves a table of endpoints: finds the endpoint and the caller of each request, and checks access. */
 import { endpointsOf, pathsOf } from 'crypto-checkout/contract';
-import type { Endpoint, Endpoints } from 'crypto-checkout/contract';
+import type { Endpoint, Endpoints, KeyScope } from 'crypto-checkout/contract';
 import type { RequestHandler } from 'express';
 import type { Clock } from '../shared/clock.js';
 import type { Keys } from '../merchants/keys.js';
@@ -13,7 +13,7 @@ import { setLabel, setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
 import { createPathTree, type PathEntry } from './path-tree.js';
 import type { Permissions } from '../shared/permissions.js';
-import { proofMs, type Caller, type KeyScope, type Mode } from '../shared/scope.js';
+import { proofMs, type Caller, type Mode } from '../shared/scope.js';
 
 export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate' | 'isKnownSecret'>;

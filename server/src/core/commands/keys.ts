@@ -1,7 +1,7 @@
 /** `keys …`: creates, lists and revokes API keys. */
 import { isoTime } from '../shared/clock.js';
 import type { KeyRecord } from '../merchants/keys.js';
-import { keyScopes } from '../shared/scope.js';
+import { keyScopes } from 'crypto-checkout/contract';
 import { command, type Group } from './command.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';

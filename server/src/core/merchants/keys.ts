@@ -1,4 +1,5 @@
 /** Creates, authenticates and revokes API keys. */
+import type { KeyScope } from 'crypto-checkout/contract';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
@@ -9,7 +10,7 @@ import type { ApiKeyTable } from '../db/schema.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Job } from '../shared/feature.js';
-import type { Caller, KeyOwner, KeyScope, Mode, Scope } from '../shared/scope.js';
+import type { Caller, KeyOwner, Mode, Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import { remember } from '../shared/remember.js';
 

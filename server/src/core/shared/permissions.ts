@@ -2,13 +2,13 @@
 import {
   endpointsOf,
   type CoreApi,
+  type KeyScope,
   type Endpoint,
   type Endpoints,
   type Role,
   type sandbox,
 } from 'crypto-checkout/contract';
 import { inOne } from './in-one.js';
-import type { KeyScope } from './scope.js';
 
 type Who = KeyScope | Role;
 /** Everything in a resource; what only reads; or the verbs that are named. */

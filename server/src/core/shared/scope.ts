@@ -1,6 +1,6 @@
 /** Access scope: a caller sees only the records of one merchant in one mode. */
 
-import type { Role } from 'crypto-checkout/contract';
+import type { KeyScope, Role } from 'crypto-checkout/contract';
 
 /** Test mode uses simulated and public test networks, live mode real money. Their records never mix. */
 export type Mode = 'test' | 'live';
@@ -31,13 +31,6 @@ export const isWithin = (
 export interface KeyOwner extends Scope {
   readonly kind: 'secret' | 'public';
 }
-
-/**
- * The scopes of a secret key: everything, read (only GET), get, list and verify payments and transactions (`verify`),
- * or that and everything about refunds.
- */
-export const keyScopes = ['full', 'read', 'verify', 'refunds'] as const;
-export type KeyScope = (typeof keyScopes)[number];
 
 interface KeyCaller extends KeyOwner {
   readonly keyScope: KeyScope;

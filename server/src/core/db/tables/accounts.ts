@@ -1,8 +1,8 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
-import type { Family } from 'crypto-checkout/contract';
+import type { Family, KeyScope } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { fields, stringRecord, strings } from '../codecs.js';
-import type { KeyScope, Mode } from '../../shared/scope.js';
+import type { Mode } from '../../shared/scope.js';
 import { type DataPolicy, deletedWith, kept, own, ownPersonal } from '../data-policy.js';
 import {
   auditIdentities,
