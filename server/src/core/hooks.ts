@@ -1,8 +1,9 @@
 /**
- * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
- * product's list, and works without any answer. `kinds` says of each question if several modules may answer, and which answers count.
+ * The questions that modules answer. The core asks most of them, and modules ask the rest: `Questions` groups them. A module
+ * registers its answers when it is created. Modules are asked in the order of the product's list, and a question without an
+ * answer has a safe default. `kinds` says whether several modules may answer a question, and which answers count.
  */
-import type { Api, AttentionCode, Data, GoLiveStep, ModuleFields, Role } from 'crypto-checkout/contract';
+import type { AttentionCode, GoLiveStep, ModuleFields, Overview, Role } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
 import type { ConnectedNetwork, NetworkFinding } from './chains/connected.js';
@@ -24,8 +25,6 @@ export interface DoneStep {
   readonly code: GoLiveStep;
   readonly isDone: boolean;
 }
-/** The first page for the shop's staff. */
-export type Overview = Data<Api['home']['retrieve']>;
 /** Somebody of a merchant's team. */
 export interface Colleague {
   readonly id: string;
@@ -92,29 +91,12 @@ export interface Questions extends AddressHooks {
   beforeSettle(reader: Reader, transfer: TransferRow): Promise<void>;
   /** Before a transfer fails: refuses what the module has seen paid. Problem: `invalid_state`. */
   beforeFail(reader: Reader, transfer: TransferRow): Promise<void>;
-  /** Before anything of the ledger is locked: locks all that `onTransfer` of these transfers will change, in one order for all who do. */
-  beforeTransfers(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void>;
   /** A transfer is about to be stored, and nothing of the ledger is locked yet, or `beforeTransfers` was called. */
   onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void>;
   /** Why a transfer must not be paid now; undefined if the module has nothing against it. */
   whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined>;
-  /** Refuses payouts of a merchant, or of all if it is undefined. Problem: `service_unavailable`. */
-  ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
-  /** In the transaction that exports, signs or stores a payout. Problem: `service_unavailable`. */
-  beforePayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void>;
-  /** True while the server's own keys must sign nothing. */
-  isUnsafe(reader: Reader, mode: Mode): Promise<boolean>;
-  /** Keeps transfers from being paid until somebody releases them. @returns false if no module can */
-  hold(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<boolean>;
-  /** The database was restored from an older backup: its records of the wallets that have transfers are out of date. */
-  forgetWallets(transaction: Transaction): Promise<void>;
   /** Facts about the account that pays a merchant's transfers. */
   payer(): WatchedPayer;
-  /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
-  untouchedCoins(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]> | undefined;
-
-  /** Sums what the addresses of a merchant's extended keys hold on the chain. */
-  sumUnspent(): SumUnspent | undefined;
   /** The module's books compared with a network. @throws NodesUnavailable */
   compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<readonly LedgerCheck[]>;
   /** The wallets of extended keys compared with a network; undefined if its nodes cannot say what an address holds. @throws NodesUnavailable */
@@ -125,14 +107,6 @@ export interface Questions extends AddressHooks {
 
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
   ensureTreasury(treasury: string): Promise<void>;
-  /** The findings of `networks check` about a network. @throws NodesUnavailable */
-  checkNetwork(
-    connected: ConnectedNetwork,
-    merchantId: string | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly NetworkFinding[]>;
-  /** True if an address is a merchant's treasury, a contract of the module, or its key. */
-  isOwnAddress(reader: Reader, address: string): Promise<boolean>;
 
   /** Those of the addresses whose transfers the module wants read. */
   watchedAddresses(mode: Mode, addresses: readonly string[]): Promise<readonly string[]>;
@@ -149,41 +123,71 @@ export interface Questions extends AddressHooks {
   hears(reader: Reader, scope: Scope): Promise<boolean>;
   /** Something happened that webhooks report, in the transaction that changed it. */
   onEvent(transaction: Transaction, event: NewEvent): Promise<void>;
-  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. @returns true if the module brings it to the payer */
-  onRefundLink(transaction: Transaction, link: RefundLink): Promise<boolean>;
-  /** An invoice is due soon or overdue: once for each, in the transaction that notes it. */
-  onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void>;
-  /** An invoice as it is now; undefined once it is paid or off. */
-  openInvoice(reader: Reader, id: string): Promise<OpenInvoice | undefined>;
   /** A payment's status has changed. The payment is locked. */
   onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void>;
   /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
-
-  /** Those who can sign in for a merchant. */
-  staffOf(reader: Reader, merchantId: string): Promise<readonly Colleague[]>;
-  /** The first page for the staff: waiting things, and sales. */
-  overview(scope: Scope): Promise<Overview | undefined>;
   /** Something is wrong, in the transaction that stores it. It may be called often for the same. */
   onTrouble(transaction: Transaction, trouble: Trouble): Promise<void>;
   /** The audit log has a new entry, in its transaction. */
   onAudited(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
   /** The e-mail addresses of people who can sign in, by id, among those with these ids. */
   emailsOf(reader: Reader, ids: readonly string[]): Promise<Iterable<readonly [id: string, email: string]>>;
-  /** The console's address; undefined if it is off. */
-  consoleUrl(): string | undefined;
-  /** Invites the first owner of a shop. @returns a link to sign in with; undefined if the console is off, or somebody has signed in */
-  ownerLink(transaction: Transaction, merchantId: string, actor: AuditActor): Promise<string | undefined>;
   /** The page that explains an error code. */
   docsUrl(code: string): string | undefined;
   /** A record that pages for the shop's staff show has changed, and is committed. */
   onChange(): void;
+  /** A test clock was moved. */
+  onClockMoved(signal: AbortSignal): Promise<void>;
+  /** In the transaction that wipes a merchant's test data, after all of it is gone. */
+  onWiped(transaction: Transaction, merchantId: string): Promise<void>;
+  /** The module's parts of `chains status`. */
+  chainStatus(): Promise<readonly StatusPart[]>;
+
+  // Asked only by modules, each of which works without the one that answers.
+
+  /** Before anything of the ledger is locked: locks all that `onTransfer` of these transfers will change, in one order for all who do. */
+  beforeTransfers(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void>;
+  /** Refuses payouts of a merchant, or of all if it is undefined. Problem: `service_unavailable`. */
+  ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
+  /** In the transaction that exports, signs or stores a payout. Problem: `service_unavailable`. */
+  beforePayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void>;
+  /** True while the server's own keys must sign nothing. */
+  isUnsafe(reader: Reader, mode: Mode): Promise<boolean>;
+  /** Keeps transfers from being paid until somebody releases them. @returns false if no module can */
+  hold(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<boolean>;
+  /** The database was restored from an older backup: its records of the wallets that have transfers are out of date. */
+  forgetWallets(transaction: Transaction): Promise<void>;
+  /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
+  untouchedCoins(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]> | undefined;
+  /** Sums what the addresses of a merchant's extended keys hold on the chain. */
+  sumUnspent(): SumUnspent | undefined;
+  /** The findings of `networks check` about a network. @throws NodesUnavailable */
+  checkNetwork(
+    connected: ConnectedNetwork,
+    merchantId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly NetworkFinding[]>;
+  /** True if an address is a merchant's treasury, a contract of the module, or its key. */
+  isOwnAddress(reader: Reader, address: string): Promise<boolean>;
+  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. @returns true if the module brings it to the payer */
+  onRefundLink(transaction: Transaction, link: RefundLink): Promise<boolean>;
+  /** An invoice is due soon or overdue: once for each, in the transaction that notes it. */
+  onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void>;
+  /** An invoice as it is now; undefined once it is paid or off. */
+  openInvoice(reader: Reader, id: string): Promise<OpenInvoice | undefined>;
+  /** Those who can sign in for a merchant. */
+  staffOf(reader: Reader, merchantId: string): Promise<readonly Colleague[]>;
+  /** The first page for the staff: waiting things, and sales. */
+  overview(scope: Scope): Promise<Overview | undefined>;
+  /** The console's address; undefined if it is off. */
+  consoleUrl(): string | undefined;
+  /** Invites the first owner of a shop. @returns a link to sign in with; undefined if the console is off, or somebody has signed in */
+  ownerLink(transaction: Transaction, merchantId: string, actor: AuditActor): Promise<string | undefined>;
   /** Work that waits for the shop's staff. Counts of 0 are left out. */
   attention(scope: Scope): Promise<readonly Attention[]>;
   /** Steps that a shop takes before it goes live, and whether they are done. */
   goLiveSteps(scope: Scope): Promise<readonly DoneStep[]>;
-  /** A test clock was moved. */
-  onClockMoved(signal: AbortSignal): Promise<void>;
   /**
    * In the transaction that erases the payer of these payments: erases what only the module can find. Problem: `invalid_state`.
    * @returns addresses of the payer, which are erased elsewhere too
@@ -191,12 +195,8 @@ export interface Questions extends AddressHooks {
   onErased(transaction: Transaction, paymentIds: readonly string[]): Promise<readonly string[]>;
   /** True while something about payments must end before their payer can be erased, such as a refund. */
   isUnfinished(reader: Reader, paymentIds: readonly string[]): Promise<boolean>;
-  /** In the transaction that wipes a merchant's test data, after all of it is gone. */
-  onWiped(transaction: Transaction, merchantId: string): Promise<void>;
   /** Looks for reasons why shops take no money, and changes nothing. */
   examine(): Promise<readonly Finding[]>;
-  /** The module's parts of `chains status`. */
-  chainStatus(): Promise<readonly StatusPart[]>;
 }
 
 /** Answers of a module. */
@@ -222,22 +222,12 @@ const kinds = {
   onAddressesReserved: 'notify',
   beforeSettle: 'each',
   beforeFail: 'each',
-  beforeTransfers: 'each',
   onTransfer: 'each',
   whyNotPaid: 'refusal',
-  ensurePayable: 'each',
-  beforePayout: 'each',
-  isUnsafe: 'any',
-  hold: 'one',
-  forgetWallets: 'each',
   payer: 'one',
-  untouchedCoins: 'one',
-  sumUnspent: 'one',
   compareWithChain: 'list',
   compareWallets: 'one',
   ensureTreasury: 'one',
-  checkNetwork: 'list',
-  isOwnAddress: 'any',
   watchedAddresses: 'list',
   soughtCoins: 'list',
   onBatch: 'each',
@@ -245,28 +235,39 @@ const kinds = {
   beforeLock: 'each',
   hears: 'any',
   onEvent: 'each',
-  onRefundLink: 'any',
-  onInvoiceDue: 'each',
-  openInvoice: 'one',
   onPaymentStatus: 'each',
   factsOf: 'one',
-  staffOf: 'list',
-  overview: 'one',
   onTrouble: 'each',
   onAudited: 'each',
   emailsOf: 'list',
-  consoleUrl: 'one',
-  ownerLink: 'one',
   docsUrl: 'one',
   onChange: 'notify',
+  onClockMoved: 'each',
+  onWiped: 'each',
+  chainStatus: 'list',
+  // Asked only by modules.
+  beforeTransfers: 'each',
+  ensurePayable: 'each',
+  beforePayout: 'each',
+  isUnsafe: 'any',
+  hold: 'one',
+  forgetWallets: 'each',
+  untouchedCoins: 'one',
+  sumUnspent: 'one',
+  checkNetwork: 'list',
+  isOwnAddress: 'any',
+  onRefundLink: 'any',
+  onInvoiceDue: 'each',
+  openInvoice: 'one',
+  staffOf: 'list',
+  overview: 'one',
+  consoleUrl: 'one',
+  ownerLink: 'one',
   attention: 'list',
   goLiveSteps: 'list',
-  onClockMoved: 'each',
   onErased: 'list',
   isUnfinished: 'any',
-  onWiped: 'each',
   examine: 'list',
-  chainStatus: 'list',
 } as const satisfies { readonly [Q in Question]: KindOf<ReturnType<Questions[Q]>> };
 
 type Kind = (typeof kinds)[Question];

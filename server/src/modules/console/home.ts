@@ -2,7 +2,7 @@
  * The first things that a shop's people look at. Waiting things are counted by the lists that show them, so both
  * always agree.
  */
-import type { Api, AttentionCode, Data, PaymentReview } from 'crypto-checkout/contract';
+import type { Api, AttentionCode, Data, Overview, PaymentReview } from 'crypto-checkout/contract';
 import type { Currencies } from '../../core/money/currencies.js';
 import type { Attention } from '../../core/hooks.js';
 import { isCurrent, type RateSource } from '../../core/money/rates.js';
@@ -16,8 +16,6 @@ import type { Reader } from '../../core/db/engine.js';
 import { addDays, dayOf, startOfDay } from '../../core/merchants/time-zone.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { createVolume } from './volume.js';
-
-export type Home = Data<Api['home']['retrieve']>;
 
 /** The length of a list is all that is read of it. */
 type Count<Query> = (
@@ -102,8 +100,8 @@ export function createHome(deps: HomeDeps) {
     return counts.map(([code, count, list]) => ({ code, count, list }));
   }
 
-  async function volume(scope: Scope, zone: string, today: string, now: number): Promise<Home['volume']> {
-    const days: Home['volume'] = [];
+  async function volume(scope: Scope, zone: string, today: string, now: number): Promise<Overview['volume']> {
+    const days: Overview['volume'] = [];
     for (let back = reviewedDays; back >= 0; back -= 1) {
       const date = addDays(today, -back);
       const day = { start: startOfDay(zone, date), end: startOfDay(zone, addDays(date, 1)) };
@@ -115,7 +113,7 @@ export function createHome(deps: HomeDeps) {
   }
 
   return {
-    async retrieve(scope: Scope): Promise<Home> {
+    async retrieve(scope: Scope): Promise<Overview> {
       const now = clock.now(scope);
       const { time_zone: zone } = await deps.merchants.settings(deps.reader, scope.merchantId);
       const timeZone = zone ?? 'UTC';
