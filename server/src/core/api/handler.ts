@@ -1,5 +1,5 @@
 /** Handlers take parsed input and a caller, and return a reply. They use no Express and no SQL. */
-import type { Api, Data, Endpoint, Input, Pagination, Endpoints } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Endpoint, Input, Pagination, Endpoints } from 'crypto-checkout/contract';
 import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
 import type { Cookies } from './cookies.js';
 import type { Caller, PersonCaller, Visitor } from '../shared/scope.js';
@@ -68,7 +68,7 @@ export function named<const Table extends Endpoints>(
 }
 
 /** The handlers of one API resource. */
-export type ApiHandlers<Resource extends keyof Api> = Handlers<Api>[Resource];
+export type ApiHandlers<Resource extends keyof CoreApi> = Handlers<CoreApi>[Resource];
 
 export async function replyWith<D>(data: Promise<D>): Promise<Reply<D>> {
   return { data: await data };

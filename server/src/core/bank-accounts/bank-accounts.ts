@@ -1,5 +1,5 @@
 /** Bank accounts that merchants are paid out to. */
-import type { Api, Data, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Input } from 'crypto-checkout/contract';
 import type { Bank, Banks } from './banks.js';
 import { isoTime } from '../shared/clock.js';
 import { lockName } from '../db/locks.js';
@@ -17,8 +17,8 @@ import type { StoredBankAccount } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page } from '../shared/pagination.js';
 
-export type BankAccount = Data<Api['bankAccounts']['retrieve']>;
-type NewBankAccount = Input<Api['bankAccounts']['create']>['body'];
+export type BankAccount = Data<CoreApi['bankAccounts']['retrieve']>;
+type NewBankAccount = Input<CoreApi['bankAccounts']['create']>['body'];
 
 export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
@@ -109,7 +109,10 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       return view(open(row));
     },
 
-    async list(scope: Scope, query: Input<Api['bankAccounts']['list']>['query']): Promise<Page<BankAccount>> {
+    async list(
+      scope: Scope,
+      query: Input<CoreApi['bankAccounts']['list']>['query'],
+    ): Promise<Page<BankAccount>> {
       const { rows, total } = await store.listBankAccounts(database.reader, scope, {
         ...query,
         country: query.country && (countries.find(query.country)?.code ?? query.country),
@@ -143,7 +146,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       scope: Scope,
       input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
       signal: AbortSignal,
-    ): Promise<{ message: string; holder: Data<Api['bankAccounts']['checkName']> }> {
+    ): Promise<{ message: string; holder: Data<CoreApi['bankAccounts']['checkName']> }> {
       const bank = banks.findAnywhere(input.accountBank);
       if (!bank) throw unknownBank('{country_code}');
       const accountNumber = parseAccountNumber(input.accountNumber, bank);

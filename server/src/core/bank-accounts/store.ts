@@ -1,5 +1,5 @@
 /** Reads and writes bank accounts. */
-import type { Api, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Input } from 'crypto-checkout/contract';
 import type { ExpressionBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
@@ -90,7 +90,7 @@ export async function archiveBankAccount(transaction: Transaction, id: string, n
 export function listBankAccounts(
   reader: Reader,
   scope: Scope,
-  query: Input<Api['bankAccounts']['list']>['query'],
+  query: Input<CoreApi['bankAccounts']['list']>['query'],
 ) {
   const { isPrimary, country, currency, accountBank: bank } = query;
   let rows = selectAccounts(reader)

@@ -1,5 +1,5 @@
 /** `balances …`: shows a merchant's balances, and suspends and resumes withdrawals from one. */
-import { decimalOf, type Api, type Data } from 'crypto-checkout/contract';
+import { decimalOf, type CoreApi, type Data } from 'crypto-checkout/contract';
 import { command, type Command, type Group } from './command.js';
 import * as option from './options.js';
 import { listInColumns, type Columns } from './records.js';
@@ -28,7 +28,7 @@ export const balanceCommands: Group = {
   },
 };
 
-const columns: Columns<Data<Api['balances']['list']>[number]> = {
+const columns: Columns<Data<CoreApi['balances']['list']>[number]> = {
   CURRENCY: ({ currency }) => currency,
   AVAILABLE: ({ availableBalance }) => decimalOf(availableBalance),
   TOTAL: ({ totalBalance }) => decimalOf(totalBalance),

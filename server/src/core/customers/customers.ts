@@ -1,5 +1,5 @@
 /** Customers: the people who pay a merchant. Within a merchant and mode, emails are unique, whatever their case. */
-import type { Api, Data, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Input } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import { isUniqueViolation } from '../db/errors.js';
@@ -13,15 +13,15 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { Page } from '../shared/pagination.js';
 import type { CustomerRow } from './store.js';
 
-export type Customer = Data<Api['customers']['retrieve']>;
+export type Customer = Data<CoreApi['customers']['retrieve']>;
 
 /** An empty string counts as absent. */
-type NewCustomer = Input<Api['customers']['create']>['body'];
+type NewCustomer = Input<CoreApi['customers']['create']>['body'];
 /** A payer, or a subscriber of a plan. */
 type Payer = Omit<NewCustomer, 'isBlacklisted'>;
 /** Changes only the given fields. An empty string removes a name or a phone number. */
-type CustomerChange = Input<Api['customers']['update']>['body'];
-type CustomerFilter = Input<Api['customers']['list']>['query'];
+type CustomerChange = Input<CoreApi['customers']['update']>['body'];
+type CustomerFilter = Input<CoreApi['customers']['list']>['query'];
 
 export type Customers = ReturnType<typeof createCustomers>;
 

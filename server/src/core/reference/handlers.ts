@@ -1,5 +1,5 @@
 /** Handlers of `/v1/meta`: the API describes its own endpoints. */
-import type { Api, Data, Endpoint } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Endpoint } from 'crypto-checkout/contract';
 import type { ApiHandlers } from '../api/handler.js';
 import { notFound } from '../shared/problem.js';
 import { parametersOf, type Place } from './parameters.js';
@@ -26,7 +26,7 @@ export function createMetaHandlers(
   };
 }
 
-type QuickDocs = Exclude<Data<Api['meta']['retrieve']>, readonly unknown[]>;
+type QuickDocs = Exclude<Data<CoreApi['meta']['retrieve']>, readonly unknown[]>;
 
 const kinds: Readonly<Record<Place, string>> = { path: 'path-params', query: 'query-params', body: 'body' };
 

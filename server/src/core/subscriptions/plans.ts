@@ -1,5 +1,5 @@
 /** Payment plans: how much is charged, how often, how many times, and whether the plan is on. */
-import { fromUnits, type Api, type Data, type Input } from 'crypto-checkout/contract';
+import { fromUnits, type CoreApi, type Data, type Input } from 'crypto-checkout/contract';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { unitsToNumber } from '../money/units.js';
 import { orNotFound, Problem } from '../shared/problem.js';
@@ -10,7 +10,7 @@ import * as store from './plan-store.js';
 import type { PlanQuery, PlanRow } from './plan-store.js';
 import type { Transaction } from '../db/engine.js';
 
-export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
+export type PaymentPlan = Data<CoreApi['paymentPlans']['retrieve']>;
 
 export type PaymentPlans = ReturnType<typeof createPaymentPlans>;
 /** The facts about a plan that charging needs. */
@@ -52,7 +52,7 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
     async create(
       transaction: Transaction,
       scope: Scope,
-      input: Input<Api['paymentPlans']['create']>['body'],
+      input: Input<CoreApi['paymentPlans']['create']>['body'],
     ): Promise<PaymentPlan> {
       const currency = requireCurrency(currencies, input.currency, 'currency');
       const now = clock.now(scope);
@@ -93,7 +93,7 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
       transaction: Transaction,
       scope: Scope,
       id: string,
-      change: Input<Api['paymentPlans']['update']>['body'],
+      change: Input<CoreApi['paymentPlans']['update']>['body'],
     ): Promise<PaymentPlan> {
       const row = orNotFound(await store.lockPlan(transaction, scope, id), 'payment plan');
       const now = clock.now(scope);

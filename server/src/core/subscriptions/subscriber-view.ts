@@ -1,9 +1,9 @@
 /** A subscriber as the API shows it. */
-import type { Api, ParsedData } from 'crypto-checkout/contract';
+import type { CoreApi, ParsedData } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { SubscriberRow } from './subscriber-store.js';
 
-export type Subscriber = ParsedData<Api['subscribers']['list']>[number];
+export type Subscriber = ParsedData<CoreApi['subscribers']['list']>[number];
 
 export function viewSubscriber(row: SubscriberRow): Subscriber {
   return {

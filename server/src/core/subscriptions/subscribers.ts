@@ -1,5 +1,5 @@
 /** Subscribers: the customers that are charged by a plan. */
-import type { Api, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Input } from 'crypto-checkout/contract';
 import type { Customers } from '../customers/customers.js';
 import type { PaymentPlans } from './plans.js';
 import { orNotFound, Problem } from '../shared/problem.js';
@@ -70,7 +70,7 @@ export function createSubscribers(deps: SubscribersDeps) {
       {
         customer,
         ...query
-      }: Input<Api['subscribers']['list']>['query'] & { readonly planId?: string | undefined },
+      }: Input<CoreApi['subscribers']['list']>['query'] & { readonly planId?: string | undefined },
     ) {
       const customerId =
         customer === undefined ? undefined : await customers.findId(database.reader, scope, customer);

@@ -1,5 +1,5 @@
 /** Reads and writes wallet addresses. */
-import type { Api, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Input } from 'crypto-checkout/contract';
 import type { ExpressionBuilder } from 'kysely';
 import { isListed, readPage } from '../db/pages.js';
 import { having, inScope } from '../db/rows.js';
@@ -12,7 +12,7 @@ export interface StoredWalletAddress extends WalletAddressTable {
   readonly primary_id: string | null;
 }
 
-export type WalletAddressQuery = Omit<Input<Api['walletAddresses']['list']>['query'], 'address'> & {
+export type WalletAddressQuery = Omit<Input<CoreApi['walletAddresses']['list']>['query'], 'address'> & {
   /** Any of these. */
   readonly addresses?: readonly string[] | undefined;
 };

@@ -1,5 +1,5 @@
 /** Wallet addresses that merchants save as destinations of transfers. */
-import type { Api, Data, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Input } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { canonicalForms, describeInvalid, parseAddress } from '../addresses/formats.js';
 import { isoTime } from '../shared/clock.js';
@@ -12,10 +12,10 @@ import type { StoredWalletAddress } from './store.js';
 import type { Transaction } from '../db/engine.js';
 import type { Page } from '../shared/pagination.js';
 
-export type WalletAddress = Data<Api['walletAddresses']['retrieve']>;
+export type WalletAddress = Data<CoreApi['walletAddresses']['retrieve']>;
 /** An address as it is stored, for the transfers that go to it. */
 export type SavedAddress = StoredWalletAddress;
-type NewWalletAddress = Input<Api['walletAddresses']['create']>['body'];
+type NewWalletAddress = Input<CoreApi['walletAddresses']['create']>['body'];
 
 export type WalletAddresses = ReturnType<typeof createWalletAddresses>;
 
@@ -99,7 +99,7 @@ export function createWalletAddresses(deps: RoomDeps, auditLog: AuditLog) {
 
     async list(
       scope: Scope,
-      { currency, network, address, ...filter }: Input<Api['walletAddresses']['list']>['query'],
+      { currency, network, address, ...filter }: Input<CoreApi['walletAddresses']['list']>['query'],
     ): Promise<Page<WalletAddress>> {
       const { rows, total } = await store.listWalletAddresses(database.reader, scope, {
         ...filter,

@@ -1,5 +1,5 @@
 /** Reads and writes hosted wallets. */
-import type { Api, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Input } from 'crypto-checkout/contract';
 import { forShare, forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
 import type { WalletTable } from '../db/schema.js';
@@ -29,7 +29,7 @@ export function lockWalletShared(transaction: Transaction, id: string): Promise<
 }
 
 /** @param query its currency in upper case */
-export function listWallets(reader: Reader, scope: Scope, query: Input<Api['wallets']['list']>['query']) {
+export function listWallets(reader: Reader, scope: Scope, query: Input<CoreApi['wallets']['list']>['query']) {
   const { currency, label } = query;
   const rows = reader
     .selectFrom('wallets')

@@ -1,5 +1,5 @@
 /** Hosted wallets: permanent deposit addresses, one on each network of a currency. */
-import type { Api, Data, Input } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Input } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import { isoTime } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
@@ -12,7 +12,7 @@ import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** A wallet as the API shows it. */
-export type Wallet = Data<Api['wallets']['retrieve']>;
+export type Wallet = Data<CoreApi['wallets']['retrieve']>;
 
 /** The facts about their wallet that deposits need. */
 export interface DepositTarget {
@@ -50,7 +50,7 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
     async create(
       transaction: Transaction,
       scope: Scope,
-      { currency: code, label }: Input<Api['wallets']['create']>['body'],
+      { currency: code, label }: Input<CoreApi['wallets']['create']>['body'],
     ): Promise<Wallet> {
       const currency = requireCurrency(currencies, code, 'currency');
       const options = currencies
@@ -80,7 +80,7 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
       return viewOne(transaction, wallet);
     },
 
-    async list(scope: Scope, query: Input<Api['wallets']['list']>['query']): Promise<Page<Wallet>> {
+    async list(scope: Scope, query: Input<CoreApi['wallets']['list']>['query']): Promise<Page<Wallet>> {
       const currency = query.currency?.toUpperCase();
       const { rows, total } = await store.listWallets(database.reader, scope, { ...query, currency });
       return { rows: await viewAll(database.reader, rows), total };

@@ -1,5 +1,5 @@
 /** Webhooks after they were stored: list events with their attempts, retry them, measure the backlog and prune old events. */
-import type { Api, Data } from 'crypto-checkout/contract';
+import type { CoreApi, Data } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { PersonalData } from '../db/personal-data.js';
@@ -16,7 +16,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-type DeliveryWithRequest = Data<Api['webhooks']['retrieve']>;
+type DeliveryWithRequest = Data<CoreApi['webhooks']['retrieve']>;
 type Delivery = Omit<DeliveryWithRequest, 'url' | 'body'>;
 
 /** An event with its attempts, as the API and the commands show it. */

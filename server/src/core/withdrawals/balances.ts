@@ -1,5 +1,5 @@
 /** A merchant's balances: what it has in each currency, how much of it is available, and whether it is suspended. */
-import type { Api, Data } from 'crypto-checkout/contract';
+import type { CoreApi, Data } from 'crypto-checkout/contract';
 import { requireCurrency } from '../money/amounts.js';
 import type { Network } from '../chains/networks.js';
 import { unitsToNumber, formatUnits } from '../money/units.js';
@@ -11,7 +11,7 @@ import type { WithdrawalsDeps } from './deps.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Transaction } from '../db/engine.js';
 
-export type Balance = Data<Api['balances']['list']>[number];
+export type Balance = Data<CoreApi['balances']['list']>[number];
 
 export type Balances = ReturnType<typeof createBalances>;
 

@@ -1,5 +1,5 @@
 /** Checks a transfer request against currencies, networks and saved addresses: where it goes, and what it costs. */
-import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
+import { toUnits, type CoreApi, type Input } from 'crypto-checkout/contract';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
@@ -9,7 +9,7 @@ import type { SavedAddress } from '../wallet-addresses/wallet-addresses.js';
 import type { Reader } from '../db/engine.js';
 import type { WithdrawalsDeps } from './deps.js';
 
-export type TransferRequest = Input<Api['transfers']['create']>['body'];
+export type TransferRequest = Input<CoreApi['transfers']['create']>['body'];
 
 export type Destination = Awaited<ReturnType<typeof resolveDestination>>;
 

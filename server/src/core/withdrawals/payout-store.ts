@@ -1,5 +1,5 @@
 /** Reads and writes payouts. */
-import type { Input, Api } from 'crypto-checkout/contract';
+import type { Input, CoreApi } from 'crypto-checkout/contract';
 import { sql, type SelectQueryBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { firstOfAll, isListed } from '../db/pages.js';
@@ -16,7 +16,7 @@ import { valuesOf } from '../db/values.js';
 
 const payouts = valuesOf(tables.payouts);
 
-export type PayoutQuery = Input<Api['payouts']['list']>['query'];
+export type PayoutQuery = Input<CoreApi['payouts']['list']>['query'];
 
 /** @returns false if the merchant already has a payout with this reference in this mode */
 export async function insertPayout(transaction: Transaction, row: PayoutRow): Promise<boolean> {

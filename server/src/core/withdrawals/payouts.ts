@@ -1,5 +1,5 @@
 /** Payouts: money paid out to a wallet address by a transfer, or to a bank account by an operator. */
-import { parseDecimal, type Api, type Data } from 'crypto-checkout/contract';
+import { parseDecimal, type CoreApi, type Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals, unitsToNumber } from '../money/units.js';
@@ -17,7 +17,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Page } from '../shared/pagination.js';
 
-export type Payout = Data<Api['payouts']['retrieve']>;
+export type Payout = Data<CoreApi['payouts']['retrieve']>;
 
 export interface BankPayoutRequest {
   readonly bankAccountId: string;

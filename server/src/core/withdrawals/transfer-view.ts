@@ -1,11 +1,14 @@
 /** A transfer as the API shows it. */
-import type { Api, Data } from 'crypto-checkout/contract';
+import type { CoreApi, Data } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
 import type { TransferRow } from '../db/schema.js';
 import { unitsToNumber } from '../money/units.js';
 
-export function viewTransfer(row: TransferRow, currencies: Currencies): Data<Api['transfers']['retrieve']> {
+export function viewTransfer(
+  row: TransferRow,
+  currencies: Currencies,
+): Data<CoreApi['transfers']['retrieve']> {
   const currency = currencies.known(row.currency);
   return {
     id: row.id,

@@ -1,9 +1,10 @@
 /** Handler of `/v1/books`. */
-import type { ApiHandlers } from '../../core/api/handler.js';
+import type { Api } from 'crypto-checkout/contract';
+import type { Handlers } from '../../core/api/handler.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { Books } from './books.js';
 
-export function createBookHandlers(books: Pick<Books, 'list'>): ApiHandlers<'books'> {
+export function createBookHandlers(books: Pick<Books, 'list'>): Handlers<Api>['books'] {
   return {
     async list({ query }, { caller }) {
       const { period, bookings, ...page } = await books.list(caller, query);

@@ -1,9 +1,10 @@
 /** Handlers of `/v1/links`. */
-import { replyWith, replyWithPage, type ApiHandlers } from '../../core/api/handler.js';
+import type { Api } from 'crypto-checkout/contract';
+import { replyWith, replyWithPage, type Handlers } from '../../core/api/handler.js';
 import { actorOf } from '../../core/merchants/audit-log.js';
 import type { Links } from './links.js';
 
-export function createLinkHandlers(links: Links): ApiHandlers<'links'> {
+export function createLinkHandlers(links: Links): Handlers<Api>['links'] {
   return {
     create: ({ body }, { caller, change }) =>
       change((transaction) => links.create(transaction, caller, body, actorOf(caller))),

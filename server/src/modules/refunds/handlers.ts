@@ -1,11 +1,12 @@
 /** Handlers of `/v1/refunds` and of `/v1/refund-claims`. */
-import { replyWith, replyWithPage, type ApiHandlers, type OpenContext } from '../../core/api/handler.js';
+import type { Api } from 'crypto-checkout/contract';
+import { replyWith, replyWithPage, type Handlers, type OpenContext } from '../../core/api/handler.js';
 import { actorOf, makerOf } from '../../core/merchants/audit-log.js';
 import { tokenDigest } from '../../core/shared/token.js';
 import type { ClaimBrowser } from './claims.js';
 import type { Refunds } from './refunds.js';
 
-export function createRefundHandlers(refunds: Refunds): ApiHandlers<'refunds'> {
+export function createRefundHandlers(refunds: Refunds): Handlers<Api>['refunds'] {
   return {
     create: ({ params, body }, { caller, change }) =>
       change((transaction) =>
@@ -37,7 +38,7 @@ export function createRefundHandlers(refunds: Refunds): ApiHandlers<'refunds'> {
   };
 }
 
-export function createRefundClaimHandlers({ claims }: Refunds): ApiHandlers<'refundClaims'> {
+export function createRefundClaimHandlers({ claims }: Refunds): Handlers<Api>['refundClaims'] {
   return {
     retrieve: ({ body }, { cookies }) => replyWith(claims.retrieve(body.token, browserOf(cookies))),
 
