@@ -259,7 +259,7 @@ export async function createCore(options: CoreOptions) {
     },
     onCreate: hooks.onPayment,
     beforeLock: hooks.beforeLock,
-    factsOf: { returned: hooks.factsOf },
+    factsOf: hooks.factsOf,
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
@@ -286,10 +286,10 @@ export async function createCore(options: CoreOptions) {
     bankAccounts,
     simulatedChains,
     returningDeposits: hasReturningReceipts,
-    ensureFree: hooks.beforeSettle,
-    ensureUnpaid: hooks.beforeFail,
+    beforeSettle: hooks.beforeSettle,
+    beforeFail: hooks.beforeFail,
     onTransfer: hooks.onTransfer,
-    whyNotDue: hooks.whyNotPaid,
+    whyNotPaid: hooks.whyNotPaid,
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });

@@ -97,11 +97,8 @@ const toFact = (receipt: ReceiptRow): ReceiptSum => ({
   isStored: false,
 });
 
-/** Facts from other rooms that a payment's state depends on. */
-export interface OtherFacts {
-  /** See `PaymentFacts`. Asked only of payments that may have ended before: nothing goes back of others. */
-  returned(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
-}
+/** Units of a payment's coins that do not count as received, because they are refunded. */
+export type FactsOf = (transaction: Transaction, payment: PaymentRow) => Promise<bigint>;
 
 /**
  * The time by which a payment is judged. A clock that was set back, or that of another primary, would otherwise open it again
@@ -113,18 +110,19 @@ export const nowFor = (payment: PaymentRow, clock: Clock): number =>
 /**
  * The facts of a locked payment. Similar receipts are summed up.
  * @param now see `nowFor`
+ * @param factsOf asked only about a payment that may have ended before: nothing of others is refunded
  * @param confirmed receipts that the caller has confirmed, and stores with their credit: their stored rows are left out
  */
 export async function readFacts(
   transaction: Transaction,
   payment: PaymentRow,
   now: number,
-  others: OtherFacts,
+  factsOf: FactsOf,
   confirmed: readonly ReceiptChange[] = [],
 ) {
   const mayHaveEnded =
     now >= payment.expires_at || payment.cancelled_at !== null || payment.settled_at !== null;
-  const returned = mayHaveEnded ? await others.returned(transaction, payment) : 0n;
+  const returned = mayHaveEnded ? await factsOf(transaction, payment) : 0n;
   const terms = { ...termsOf(payment), returned };
   const deadline = deadlineOf(terms);
   const all: SumValues = { paymentId: payment.id, deadline };

@@ -11,8 +11,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
-import type { OtherFacts } from './payment-facts.js';
 import type { Outbox } from '../webhooks/outbox.js';
+import type { FactsOf } from './payment-facts.js';
 import type { PageUrls } from './view.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
@@ -48,7 +48,7 @@ export interface PaymentsDeps extends RoomDeps {
   readonly onCreate: (transaction: Transaction, payment: PaymentRow) => Promise<ModuleFields>;
   /** Called before a payment gets its address. It may refuse. The payment is locked. */
   readonly beforeLock: (transaction: Transaction, payment: PaymentRow) => Promise<void>;
-  readonly factsOf: OtherFacts;
+  readonly factsOf: FactsOf;
   readonly times: {
     /** Time to choose a currency, from creation. */
     readonly chooseSeconds: number;

@@ -36,11 +36,11 @@ export interface WithdrawalsDeps extends RoomDeps {
   /** True if a network is simulated, and pays automatically. On all others, an operator pays. */
   readonly isSimulated: (network: Network) => boolean;
   /** Before an operator ends it in any way: refuses what another room is about to pay. Problem: `invalid_state`. */
-  readonly ensureFree: (reader: Reader, transfer: TransferRow) => Promise<void>;
+  readonly beforeSettle: (reader: Reader, transfer: TransferRow) => Promise<void>;
   /** Before it fails: of each room that sees what merchants' wallets pay. Same problem. */
-  readonly ensureUnpaid: (reader: Reader, transfer: TransferRow) => Promise<void>;
+  readonly beforeFail: (reader: Reader, transfer: TransferRow) => Promise<void>;
   /** Why a transfer must not be paid now, such as for a refund that is not due any more; undefined if nothing is against it. */
-  readonly whyNotDue: (
+  readonly whyNotPaid: (
     reader: Reader,
     transfer: Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>,
   ) => Promise<string | undefined>;

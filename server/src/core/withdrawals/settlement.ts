@@ -84,9 +84,11 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
    */
   async function reopen(transaction: Transaction, row: TransferRow): Promise<TransferRow> {
     const wasSent = row.settled_at !== null;
-    const reopened = {
+    const reopened: TransferRow = {
       ...row,
-      ...({ status: 'processing', failure_reason: null, settled_at: null } as const),
+      status: 'processing',
+      failure_reason: null,
+      settled_at: null,
       reversals: row.reversals + (wasSent ? 1 : 0),
     };
     await onTransfer(transaction, reopened);
@@ -128,13 +130,11 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       const now = clock.now(scopeOf(row));
       const second: TransferRow = {
         ...row,
-        ...({
-          id: newId(),
-          status: 'processing',
-          refund_id: null,
-          reversals: 0,
-          pays_again: row.id,
-        } as const),
+        id: newId(),
+        status: 'processing',
+        refund_id: null,
+        reversals: 0,
+        pays_again: row.id,
         amount: sent.paid ?? row.amount,
         fee: 0n,
         ...unsent,

@@ -25,7 +25,7 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, c
       const isShort = (await coverage.short(transaction, [row])).has(id);
       const reason = isShort
         ? 'The deposits that would have paid it left the chain'
-        : await deps.whyNotDue(transaction, row);
+        : await deps.whyNotPaid(transaction, row);
       if (reason !== undefined) {
         // It waits while they may be confirmed again.
         const mayReturn = await returningDeposits(transaction, scopeOf(row), currency);

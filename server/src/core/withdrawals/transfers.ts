@@ -1,5 +1,5 @@
 /** Transfers: a merchant's withdrawals. The money is held at once, sent later, and then paid out or given back. */
-import type { Api, Data } from 'crypto-checkout/contract';
+import type { CoreApi, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { TransferRow } from '../db/schema.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
@@ -18,7 +18,7 @@ import { viewTransfer } from './transfer-view.js';
 import type { Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 
-export type Transfer = Data<Api['transfers']['retrieve']>;
+export type Transfer = Data<CoreApi['transfers']['retrieve']>;
 
 export type Transfers = ReturnType<typeof createTransfers>;
 
@@ -188,7 +188,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
         throw invalidState(`The transfer is already settled with ${row.tx_hash ?? 'another hash'}`);
       }
       if (row.status === 'failed') throw invalidState('The transfer has already failed');
-      await deps.ensureFree(transaction, row);
+      await deps.beforeSettle(transaction, row);
       return settlement.succeed(transaction, row, { txHash, networkFee, paidFrom });
     },
 
@@ -231,8 +231,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;
       if (row.status === 'success') throw invalidState('The transfer is already settled');
-      await deps.ensureFree(transaction, row);
-      await deps.ensureUnpaid(transaction, row);
+      await deps.beforeSettle(transaction, row);
+      await deps.beforeFail(transaction, row);
       return settlement.fail(transaction, row, reason);
     },
   };

@@ -18,7 +18,7 @@ export function createWithdrawals(deps: WithdrawalsDeps) {
   const whyHeld: WhyHeld = async (reader, rows, exportId) => {
     const reasons = new Map(await coverage.short(reader, rows, exportId));
     for (const row of rows) {
-      const reason = reasons.get(row.id) ?? (await deps.whyNotDue(reader, row));
+      const reason = reasons.get(row.id) ?? (await deps.whyNotPaid(reader, row));
       if (reason !== undefined) reasons.set(row.id, reason);
     }
     return reasons;

@@ -13,7 +13,7 @@ import type { Merchants } from '../../core/merchants/merchants.js';
 import type { Currencies } from '../../core/money/currencies.js';
 import type { RateSource } from '../../core/money/rates.js';
 import type { Clock } from '../../core/shared/clock.js';
-import type { Feature } from '../../core/shared/feature.js';
+import type { Job } from '../../core/shared/feature.js';
 import { invalidField, Problem } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
 import { makeBookings } from './bookings.js';
@@ -227,13 +227,11 @@ export function createBooks(deps: BooksDeps) {
     /** As a decimal. */
     amountText: (units: bigint, asset: string) => fromUnits(units, currencies.known(asset).decimals),
 
-    ...({
-      jobs: () => [
-        { name: 'book-names', intervalMs: 5000, run: nameMerchants },
-        { name: 'book-rates', intervalMs: 60_000, run: () => keepCurrentRates(deps) },
-        { name: 'book-days', intervalMs: 3_600_000, run: keepDays },
-      ],
-    } satisfies Feature),
+    jobs: (): readonly Job[] => [
+      { name: 'book-names', intervalMs: 5000, run: nameMerchants },
+      { name: 'book-rates', intervalMs: 60_000, run: () => keepCurrentRates(deps) },
+      { name: 'book-days', intervalMs: 3_600_000, run: keepDays },
+    ],
   };
 
   function viewTotals(totals: Totals) {
