@@ -11,7 +11,7 @@ import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
 import { giveWallet, SendingWallet } from './browser-wallet.js';
 import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, setDepositKey } from './deposit-keys.js';
-import { signInFirst } from './staff.js';
+import { signInAs, signInFirst } from './staff.js';
 import { cutFilters, inspect, useStageWithCommands, writeNetworks } from './stage.js';
 
 /** The second of anvil's published accounts. */
@@ -67,15 +67,7 @@ beforeAll(async () => {
   await anvil.mine(5);
 }, 90_000);
 
-async function signIn(role: string, context?: BrowserContext): Promise<Page> {
-  const line = `users invite --merchant ${await merchantIdOf(env())} --email ${role}@shop.example --role ${role}`;
-  const { signInUrl } = await run<{ signInUrl: string }>(line);
-  const { port } = new URL(stage.server.url);
-  const page = await stage.page({ ...(context && { context }), expectedErrors: /40[0139]/ });
-  await page.goto(signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`));
-  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-  return page;
-}
+const signIn = (role: string, context?: BrowserContext) => signInAs(role, stage, env(), /40[0139]/, context);
 
 async function createTransfer(amount: number, more: object = {}): Promise<string> {
   const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: network, ...more };

@@ -8,6 +8,7 @@ import { deployFactory } from '../../server/test/support/forwarders.js';
 import { batchId, declined, giveWallet, SendingWallet } from './browser-wallet.js';
 import { look } from './claim-page.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { signInAs } from './staff.js';
 import { inspect, useStageWithCommands, writeNetworks } from './stage.js';
 
 /** The second to fourth of anvil's published accounts. Coins for one treasury are one transaction. */
@@ -86,15 +87,7 @@ async function installWallet(
   return wallet;
 }
 
-async function signIn(role: string): Promise<Page> {
-  const line = `users invite --merchant ${await merchantIdOf(env())} --email ${role}@shop.example --role ${role}`;
-  const { signInUrl } = await run<{ signInUrl: string }>(line);
-  const { port } = new URL(stage.server.url);
-  const page = await stage.page({ expectedErrors: /40[0139]/ });
-  await page.goto(signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`));
-  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-  return page;
-}
+const signIn = (role: string) => signInAs(role, stage, env(), /40[0139]/);
 
 async function openPlan(page: Page): Promise<void> {
   await page.goto(`${new URL(page.url()).origin}/console/test/sweeps`);

@@ -3,29 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
 import type { Payment } from 'crypto-checkout/contract';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
-import { settingsPages } from './staff.js';
+import { invite, settingsPages, signInAs } from './staff.js';
 import { inspect, useStageWithCommands } from './stage.js';
 
 const { stage, env, pathOf } = useStageWithCommands();
 
-async function invite(role: string, email = `${role}@shop.example`): Promise<string> {
-  const words = ['--merchant', await merchantIdOf(env()), '--email', email, '--role', role];
-  const { signInUrl } = (await runCommand(env(), 'users', 'invite', ...words)) as { signInUrl: string };
-  // The command does not know the port of the test's server. Without https, the console works only on localhost.
-  const { port } = new URL(stage.server.url);
-  return signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`);
-}
-
-async function signIn(role: string): Promise<{ page: Page; context: BrowserContext }> {
-  const context = await stage.context();
-  const page = await stage.page({ context, expectedErrors: /40[0134]/ });
-  await page.goto(await invite(role));
-  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
-  return { page, context };
-}
+const signIn = (role: string) => signInAs(role, stage, env());
 
 async function paid(factor: number, more: { reference?: string; email?: string; coin?: string } = {}) {
   const { payment } = await stage.create({
@@ -119,7 +105,7 @@ const longMs = 240_000;
 test(
   'the daily tasks take four clicks at most',
   async () => {
-    const { page } = await signIn('owner');
+    const page = await signIn('owner');
     const { receipts = [] } = await stage.verify(exact.id);
     const finds: [string, string][] = [
       ['find by order', 'order-exact'],
@@ -186,7 +172,7 @@ test(
       .getByRole('button', { name: /Confirm|Yes/ })
       .first()
       .click();
-    const manager = (await signIn('manager')).page;
+    const manager = await signIn('manager');
     await task(manager, 'approve a refund', async ({ click }) => {
       await click('link', /waits? for approval/);
       await click('button', 'Approve…');
@@ -255,7 +241,7 @@ async function tasksOfSettings(page: Page): Promise<void> {
 test(
   'pages are accessible and complete, whatever a payer has entered',
   async () => {
-    const { page } = await signIn('owner');
+    const page = await signIn('owner');
     const { merchant } = stage;
     const [delivery] = (await merchant.webhooks.list({})).data;
     const { data: wallet } = await merchant.wallets.create({
@@ -327,7 +313,7 @@ test(
     const [customer] = (await merchant.customers.list({ query: { email: 'mallory@example.com' } })).data;
     const { data: deliveries } = await merchant.webhooks.list({ query: { subjectId: exact.id } });
 
-    const { page } = await signIn('owner');
+    const page = await signIn('owner');
     const { origin } = new URL(page.url());
     const shown: string[] = [];
     for (const path of [
@@ -362,7 +348,7 @@ test(
 );
 
 test('a link’s token leaves the address at once, and works once', async () => {
-  const link = await invite('support');
+  const link = await invite('support', stage, env());
   const first = await stage.page({ expectedErrors: /40[14]/ });
   const asked: string[] = [];
   first.on('request', (request) => asked.push(request.url(), request.headers()['referer'] ?? ''));
@@ -378,7 +364,7 @@ test('a link’s token leaves the address at once, and works once', async () => 
 });
 
 test('the words of a wallet, pasted into a search or a filter, are neither sent nor kept', async () => {
-  const { page } = await signIn('owner');
+  const page = await signIn('owner');
   await page.getByRole('link', { name: 'Customers' }).click();
   await heading(page, 'Customers');
   const asked: string[] = [];
@@ -402,7 +388,7 @@ test('the words of a wallet, pasted into a search or a filter, are neither sent 
 });
 
 test('actions that a role may not do are not on its pages', async () => {
-  const { page } = await signIn('accountant');
+  const page = await signIn('accountant');
   await page.getByRole('link', { name: 'Payments' }).click();
   await heading(page, 'Payments');
   expect(await page.getByRole('button', { name: 'New payment' }).count()).toBe(0);
@@ -414,7 +400,7 @@ test('actions that a role may not do are not on its pages', async () => {
 test.each(['home', 'payments', 'money', 'customers'])(
   'the document of %s names each script that it needs, and who is signed in, so that nothing waits for a turn more',
   async (path) => {
-    const { page } = await signIn('owner');
+    const page = await signIn('owner');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
@@ -430,7 +416,7 @@ test.each(['home', 'payments', 'money', 'customers'])(
 );
 
 test('Home reads its numbers once, and again when they have changed', async () => {
-  const { page } = await signIn('owner');
+  const page = await signIn('owner');
   let reads = 0;
   page.on('request', (request) => (reads += request.url().endsWith('/v1/home') ? 1 : 0));
   const listens = page.waitForResponse(/\/console\/api\/changes\/test\?seen=/);
@@ -448,7 +434,7 @@ test('Home reads its numbers once, and again when they have changed', async () =
 });
 
 test('a payment’s page reads it once, and again when it has changed', async () => {
-  const { page } = await signIn('owner');
+  const page = await signIn('owner');
   const { payment } = await stage.create();
   let reads = 0;
   page.on(
@@ -469,7 +455,7 @@ test('a payment’s page reads it once, and again when it has changed', async ()
 });
 
 test.each(['heard', 'polled'])('a payment’s page and Home follow what happens: %s', async (way) => {
-  const { page } = await signIn('support');
+  const page = await signIn('support');
   if (way === 'polled')
     await page.route('**/console/api/changes/**', (route) => route.fulfill({ status: 404 }));
   const { payment } = await stage.create();
@@ -486,7 +472,7 @@ test.each(['heard', 'polled'])('a payment’s page and Home follow what happens:
 });
 
 test('a session that was ended elsewhere asks to sign in, and shows nothing more', async () => {
-  const { page } = await signIn('owner');
+  const page = await signIn('owner');
   await page.getByRole('link', { name: 'Payments' }).click();
   await heading(page, 'Payments');
   await runCommand(env(), 'users', 'sign-out', 'owner@shop.example', '--merchant', await merchantIdOf(env()));

@@ -10,6 +10,15 @@ export const settingsPages = ['shop', 'limits', 'mail', 'team', 'account', 'netw
 
 const invitation = z.object({ signInUrl: z.string() });
 
+/** Invites somebody to the shop's team. @returns the link to sign in with */
+export async function invite(role: string, stage: Stage, env: ServerEnv): Promise<string> {
+  const words = ['--merchant', await merchantIdOf(env), '--email', `${role}@shop.example`, '--role', role];
+  const { signInUrl } = invitation.parse(await runCommand(env, 'users', 'invite', ...words));
+  // The command does not know the port of the test's server. Without https, the console works only on localhost.
+  const { port } = new URL(stage.server.url);
+  return signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`);
+}
+
 /** Opens the console in a browser of its own, signed in. */
 export async function signInAs(
   role: string,
@@ -18,12 +27,8 @@ export async function signInAs(
   expectedErrors = /40[0134]/,
   context?: BrowserContext,
 ): Promise<Page> {
-  const words = ['--merchant', await merchantIdOf(env), '--email', `${role}@shop.example`, '--role', role];
-  const { signInUrl } = invitation.parse(await runCommand(env, 'users', 'invite', ...words));
   const page = await stage.page({ expectedErrors, ...(context && { context }) });
-  // The command does not know the port of the test's server. Without https, the console works only on localhost.
-  const { port } = new URL(stage.server.url);
-  await page.goto(signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`));
+  await page.goto(await invite(role, stage, env));
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
   return page;
 }
