@@ -9,7 +9,7 @@ export interface Look {
 }
 
 /** The element's attributes, in the order of the tag. Empty ones are left out. */
-export function attributesOf(order: Order, publicKey: string, look: Look): [name: string, value: string][] {
+function attributesOf(order: Order, publicKey: string, look: Look): [name: string, value: string][] {
   const all: [string, string][] = [
     ['public-key', publicKey],
     ['amount', order.amount],

@@ -10,7 +10,7 @@ import { button } from '../ui/button.js';
 type Filter = z.input<(typeof webhooks.list)['query']>;
 
 /** The most that are sent again at once. */
-export const mostReplayed = 500;
+const mostReplayed = 500;
 
 interface Progress {
   readonly total: number;

@@ -35,7 +35,7 @@ const nameIn = (names: readonly (readonly [RegExp, string])[], text: string) =>
   names.find(([form]) => form.test(text))?.[1];
 
 /** “Chrome, Windows”; what the browser says of itself, if that is nothing known. */
-export function deviceOf(userAgent: string): string {
+function deviceOf(userAgent: string): string {
   const known = [nameIn(browsers, userAgent), nameIn(devices, userAgent)].filter((one) => one !== undefined);
   return known.join(', ') || userAgent || '–';
 }

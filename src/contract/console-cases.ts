@@ -8,7 +8,7 @@ const samplePaymentId = '01J9ZQ3C0D1E2F3G4H5J6K7M8N';
 const samplePerson = { id: '01J9ZQ8A0B1C2D3E4F5G6H7J8K', email: 'ada@shop.example' };
 
 /** The longest text of a note. */
-export const longestNote = 2000;
+const longestNote = 2000;
 
 export const caseNoteKinds = ['note', 'assigned', 'given_back', 'handled', 'reopened'] as const;
 export type CaseNoteKind = (typeof caseNoteKinds)[number];

@@ -13,7 +13,7 @@ export const withoutFormula = (value: string): string =>
   formula.test(value) && !number.test(value) ? `'${value}` : value;
 
 /** One field. */
-export function csvField(value: string): string {
+function csvField(value: string): string {
   const safe = withoutFormula(value);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

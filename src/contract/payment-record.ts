@@ -97,7 +97,7 @@ export const refundStatus = z.enum([
 export type RefundStatus = z.output<typeof refundStatus>;
 
 /** A refund, as its payment shows it. Never the link, nor the address. */
-export const paymentRefund = z.object({
+const paymentRefund = z.object({
   /** Only for secret keys. */
   id: z.optional(z.string()),
   status: refundStatus,
@@ -113,7 +113,7 @@ export const paymentRefund = z.object({
 export type PaymentRefund = z.output<typeof paymentRefund>;
 
 /** Fields that modules add to a payment. Only for secret keys. */
-export const moduleFields = z.object({
+const moduleFields = z.object({
   /** The payment link that it was started from. */
   linkId: z.optional(z.string()),
 });

@@ -57,7 +57,7 @@ const eventFields = {
  * A change of the key or treasury that a merchant's payments arrive at. It must not surprise anyone except the person
  * who set it.
  */
-export const depositKeyChange = z.object({
+const depositKeyChange = z.object({
   id: z.string(),
   family: z.enum(families),
   /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments use it. */

@@ -89,7 +89,7 @@ function readable(line: string): string {
  * The parts of an error that are logged: type, message, code, stack, cause, and the names of the database objects that
  * it is about. Other properties are never logged, because drivers put rows and parameters there.
  */
-export function describeError(error: unknown, depth = 0): unknown {
+function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, stack, cause } = error;
   const message = messageOf(error);

@@ -37,11 +37,7 @@ const cloneCode = concatBytes(
  * @param epoch the number of restores confirmed before: each address that a lost database gave out since is another one
  * @param secret undefined for those from before there was one
  */
-export function forwarderSalt(
-  { merchantId, mode }: Scope,
-  { epoch, secret }: SaltParts,
-  index: number,
-): string {
+function forwarderSalt({ merchantId, mode }: Scope, { epoch, secret }: SaltParts, index: number): string {
   const names = [
     mode,
     merchantId,

@@ -47,7 +47,7 @@ export class ChainBehind extends Error {
  * A reorganisation that reaches below the blocks that are stored. Money that was received in the older blocks cannot
  * be told apart from money that was not, so a person has to decide.
  */
-export class ReorgTooDeep extends Error {
+class ReorgTooDeep extends Error {
   override readonly name = 'ReorgTooDeep';
 
   constructor(chain: Chain, lowest: number) {

@@ -17,7 +17,7 @@ const indexLength = 32;
 
 export type DataKeys = ReturnType<typeof createDataKeys>;
 
-export class DataKeyError extends Error {
+class DataKeyError extends Error {
   override readonly name = 'DataKeyError';
 }
 

@@ -93,7 +93,7 @@ export function makeDue(transaction: Transaction, id: string, now: number): Prom
 
 const asNew = { status: 'pending', tries: 0, claim: null, claimed_until: null } as const;
 
-export const updateEvent = updateRow('outbox');
+const updateEvent = updateRow('outbox');
 
 /** Changes an event only while its claim still holds it. */
 export async function updateClaimed(

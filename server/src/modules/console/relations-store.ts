@@ -7,7 +7,7 @@ import { readUnits, sumUnits } from '../../core/db/units.js';
 import type { Scope } from '../../core/shared/scope.js';
 
 /** A plan with more subscribers is not added up. */
-export const mostSummed = 10_000;
+const mostSummed = 10_000;
 
 /** @returns by subscriber: when it is charged next, what it has paid in units, and when it did last */
 export async function readSubscriptions(reader: Reader, ids: readonly string[]) {
