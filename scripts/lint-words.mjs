@@ -92,6 +92,11 @@ const rules = [
   ['(?:get|gets|getting) on(?! with)', 'use “makes progress”'],
   ['(?:is|are|was) of (?:a|an|another|one)', 'use “belongs to” or “comes from”'],
   ['anew|afresh', 'use “again”'],
+  ['for ever', 'use “forever”, “never deleted” or “permanently”'],
+  ['of late(?!,| (?:ones?|payments?|money|receipts?|transfers?|blocks?)\\b)', 'use “recently”'],
+  ['on and on', 'use “keeps …ing” or “again and again”'],
+  ['to and fro', 'use “back and forth”'],
+  ['in vain', 'use “without success”, or say what failed'],
   ['alike', 'use “both”, or “the same way”'],
   [
     '(?:sought|mended|whence|thereof|therein|thereby|upon|lest|nought|amid|begun|thus|hence|kin|whilst|till|ere)',

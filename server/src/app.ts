@@ -16,9 +16,9 @@ export interface App extends Core {
   readonly parts: readonly Running[];
   /** The sign-in of people; undefined if it is off. @throws if two modules have one */
   forPeople(): ForPeople | undefined;
-  /** Of all endpoints below `/v1`. */
+  /** Handlers of all endpoints below `/v1`. */
   createApiHandlers(): NamedHandlers;
-  /** Of all endpoints below `/console/api`. */
+  /** Handlers of all endpoints below `/console/api`. */
   createConsoleHandlers(): NamedHandlers;
 }
 

@@ -115,7 +115,7 @@ export async function checkStart(config: Config): Promise<string[]> {
   return [...found, 'The server can start. Once it runs, "doctor" looks at the rest.'];
 }
 
-/** A wrong path or name must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
+/** A mistyped path must not create an empty database: the shop would take payments with all records missing. @throws StartError */
 async function openShop(config: Config, log: Logger): Promise<Database> {
   try {
     return await openDatabase(config.databaseUrl, {

@@ -20,7 +20,7 @@ ${describeVariables(settings)}
 
 /** V8 reads these at each collection, so they can be set after the start of the process. */
 const heapFlags = [
-  // By default, the heap of a busy server grows to four times what it uses before its garbage is collected.
+  // V8's default lets the heap of a busy server grow to four times its live data before a collection.
   '--heap-growing-percent=50',
   // Few objects outlive a request: threads that help to copy them take more processor time to wake than they save.
   '--no-parallel-scavenge',

@@ -21,7 +21,7 @@ const exact = z.string();
 const booking = z.object({
   id: z.string(),
   time: timestamp,
-  /** The same in the requested zone: `2026-12-01`, and ISO 8601 with the offset from UTC. */
+  /** The time in the requested zone: `2026-12-01`, and ISO 8601 with the offset from UTC. */
   localDate: z.string(),
   localTime: z.string(),
   kind: z.enum(bookingKinds),

@@ -166,7 +166,7 @@ export const payment = s.object({
   addressInformation: s.optional(s.object({ address: s.string, network: s.string, id: s.string })),
   /** From the lock on. Our addition; other servers do not send it. */
   evm: s.optional(evmAsset),
-  /** Of each listed receipt, at most 20. */
+  /** The addresses that the listed receipts came from, at most 20 for each. */
   addressSentFrom: s.array(s.string),
   /** The last 50 entries. */
   transactionTimeLog: s.array(logEntry),

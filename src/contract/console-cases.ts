@@ -25,7 +25,7 @@ const note = z.object({
 
 const paymentCase = z.object({
   paymentId: z.string(),
-  /** Null if nobody takes care of it. */
+  /** The person in charge; null if nobody is. */
   assignee: z.nullable(z.object({ id: z.string(), email: z.string() })),
   /** True until something happens to the payment again, such as more money. */
   isHandled: z.boolean(),

@@ -53,7 +53,7 @@ export const chainChecks = {
           name: z.string(),
           /** When all addresses had been compared; null before the first time. */
           comparedAt: z.nullable(timestamp),
-          /** Of the round that runs: from 0 to 1. */
+          /** The progress of the current round, from 0 to 1. */
           progress: z.number(),
         }),
       ),
@@ -103,7 +103,7 @@ export const chainChecks = {
     key: 'session',
     stepUp: true,
     description:
-      'Looks at one address again, and credits what is too much once two blocks agree on it, dust too. The audit log keeps it.',
+      'Checks one address again, and credits a surplus, even dust, once two blocks agree on it. The audit log records it.',
     params,
     body: z.object({ address: described(id, 'An address of the shop.') }),
     data: z.array(finding),

@@ -16,7 +16,7 @@ export const erasure = {
     params,
     data: z.object({
       email: z.string(),
-      /** Of one person there are two at most: one in each mode. */
+      /** At most two: one in each mode. */
       customers: z.int(),
       payments: z.int(),
       /** Something that must end first; null if nothing is in the way. */

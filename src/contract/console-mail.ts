@@ -48,7 +48,7 @@ const payers = z.object({
 const own = z.object({
   isOn: z.boolean(),
   kinds: staffKinds,
-  /** Those about what the person's role may see. */
+  /** The kinds about records that the person's role may see. */
   offered: staffKinds,
   language: z.string(),
   languages: z.array(z.string()),

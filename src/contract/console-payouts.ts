@@ -67,7 +67,7 @@ const payoutFile = z.object({
       to: z.string(),
       value: z.string(),
       data: z.string(),
-      /** The same as an EIP-681 link. */
+      /** The call as an EIP-681 link. */
       link: z.string(),
     }),
   ),
@@ -115,7 +115,7 @@ export const payoutExports = {
         z.object({
           network: z.string(),
           count: z.int(),
-          /** By an export, as a PSBT, or by hand. */
+          /** The way to pay: by an export, as a PSBT, or by hand. */
           by: z.enum(['calls', 'psbt', 'hand']),
         }),
       ),
@@ -171,7 +171,7 @@ export const payoutExports = {
     key: 'session',
     stepUp: true,
     description:
-      'Marks transfers of an export as handed to a wallet in the browser. Call it before the wallet is asked: no transfer is handed over twice, and no file is written of it.',
+      'Marks transfers of an export as handed to a wallet in the browser. Call it before you ask the wallet: a transfer is handed over only once, and files of the export then leave it out.',
     params: exportParams,
     body: z.object({
       transfers: described(transferIds, 'Ids of the transfers.'),
@@ -189,7 +189,7 @@ export const payoutExports = {
     path: '/console/api/payout-exports/{export_id}/answer',
     key: 'session',
     description:
-      'Keeps what the wallet answered. A hash is looked up: it is refused if the transaction pays something else, and another one takes its place as long as no node shows that it pays these.',
+      'Records the wallet’s answer. A hash is looked up: it is refused if the transaction pays something else, and another one takes its place as long as no node shows that it pays these.',
     params: exportParams,
     body: z.object({
       transfers: described(transferIds, 'Ids of the transfers.'),
@@ -256,8 +256,7 @@ export const payoutExports = {
     path: '/console/api/outflows/explain',
     key: 'session',
     stepUp: true,
-    description:
-      'Says what a transaction of a treasury was for that no transfer explains. The audit log keeps it.',
+    description: 'Records the purpose of a treasury transaction that no transfer explains, in the audit log.',
     body: z.object({
       network: described(requiredText(40), 'Code of the network.'),
       txHash: described(hashText(), 'Hash of the transaction.'),
@@ -335,11 +334,11 @@ export const psbts = {
       network: described(requiredText(40), 'Code of the network.'),
       feeRate: described(
         z.optional(requiredText(20)),
-        'Satoshis per virtual byte. By default the estimate of the node for six blocks.',
+        'Satoshis per virtual byte. Defaults to the node’s estimate for six blocks.',
       ),
       fingerprint: described(
         z.optional(text(8)),
-        'Of the master key, eight hexadecimal digits. Hardware wallets need it to find their keys.',
+        'Fingerprint of the master key, eight hexadecimal digits. Hardware wallets need it to find their keys.',
       ),
       path: described(z.optional(text()), 'From the master key to the account, if it is not the usual one.'),
     }),
@@ -384,7 +383,7 @@ export const psbts = {
     key: 'session',
     stepUp: true,
     description:
-      'Takes what the wallet signed. It is compared with what was exported, output by output and input by input; if nothing differs, it is stored and broadcast. The same again is harmless.',
+      'Imports the signed PSBT. It is compared with the exported one, output by output and input by input; if they match, it is stored and broadcast. Repeating the call is harmless.',
     body: z.object({
       signed: described(
         requiredText(95_000),

@@ -272,7 +272,7 @@ const sessions = {
   }),
 };
 
-/** Of everybody in the team: for owners. */
+/** The sessions of the whole team, for owners. */
 const teamSessions = {
   list: endpoint({
     method: 'GET',

@@ -121,7 +121,7 @@ export const sweeps = {
     path: '/console/api/sweeps/answers',
     key: 'session',
     description:
-      'Keeps in the audit log what a wallet in the browser answered when it was asked to sweep, and what it says later of a batch.',
+      'Records in the audit log a browser wallet’s answer to a request to sweep, and its later reports about a batch.',
     body: z.object({
       network,
       answer: described(
@@ -131,7 +131,7 @@ export const sweeps = {
       hashes: z.optional(
         described(
           z.array(z.string().check(z.regex(/^0x[0-9a-fA-F]{64}$/))).check(z.maxLength(100)),
-          'Of the transactions of this batch, once the wallet reports them; empty if it says that it sent nothing.',
+          'Hashes of the transactions of this batch, once the wallet reports them; empty if it reports that it sent nothing.',
         ),
       ),
     }),

@@ -10,7 +10,7 @@ import { mailApi } from './console-mail.js';
 import { relations } from './console-relations.js';
 import { sweeps } from './console-sweeps.js';
 
-/** Those of a server with all modules. */
+/** The console's endpoints of a server with all modules. */
 export const consoleApi = {
   ...peopleApi,
   ...settingsApi,

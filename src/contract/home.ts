@@ -68,7 +68,7 @@ export const home = {
     path: '/v1/home',
     key: 'secret',
     description:
-      'Says what waits for a person, each with the list that shows it, and what was paid on each of the last 31 days.',
+      'Returns the work that waits for a person, each kind with the list that shows it, and the sales of each of the last 31 days.',
     data: overview,
     sample: {
       message: 'Home fetched',

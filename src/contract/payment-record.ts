@@ -79,7 +79,7 @@ export const unaccepted = z.object({
   network: z.string(),
   /** The amount just credited. */
   amount: z.number(),
-  /** All of it so far. */
+  /** The total credited so far. */
   total: z.number(),
 });
 export type Unaccepted = z.output<typeof unaccepted>;
@@ -96,7 +96,7 @@ export const refundStatus = z.enum([
 ]);
 export type RefundStatus = z.output<typeof refundStatus>;
 
-/** A refund, as its payment shows it. Never the link, nor the address. */
+/** A refund, as its payment shows it. Never includes the link or the address. */
 const paymentRefund = z.object({
   /** Only for secret keys. */
   id: z.optional(z.string()),

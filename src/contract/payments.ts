@@ -267,7 +267,7 @@ export const payments = {
   checkTransfer: endpoint({
     ...checkTransferRoute,
     description:
-      'Says what a transaction is to a payment, for payers who ask whether theirs has arrived. It reads the books, and then asks a node of the network that the payer chose. It changes nothing.',
+      'Reports how a transaction relates to a payment, for payers who ask whether theirs has arrived. It reads the books, and then asks a node of the network that the payer chose. It changes nothing.',
     params: z.extend(params, {
       hash: described(
         z.string().check(z.regex(/^(0x)?[0-9a-f]{64}$/i, { error: 'Must be 64 hexadecimal digits' })),

@@ -51,7 +51,7 @@ const sampleVerified = {
   credited: [{ currency: 'USDT', amount: 3.25, fee: 0.0325, net: 3.2175 }],
 } satisfies Omit<PaymentRecord, 'currencyOptions'> & { currencyOptions: undefined };
 
-/** The same for a public key. */
+/** The record for a public key. */
 const samplePublic = {
   ...sampleVerified,
   description: 'Payment from A. E.',

@@ -111,7 +111,7 @@ inEachEngine(stage, (page) => {
     });
   }
 
-  test('btcpayserver/btcpayserver#6632: only what was copied last says so, and not for ever', async () => {
+  test('btcpayserver/btcpayserver#6632: only what was copied last says so, and not forever', async () => {
     await page.show(working + (await page.tagOfLocked()));
     await page.payer.see('time-log');
     await page.payer.press('copy-amount');

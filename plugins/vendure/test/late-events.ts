@@ -135,7 +135,7 @@ export function testLateEvents(stage: Stage): void {
     return advance;
   };
 
-  // vendurehq/vendure#2657: a webhook for a delivered order failed, and came again for ever.
+  // vendurehq/vendure#2657: a webhook for a delivered order failed, and was repeated forever.
   test('a webhook of a delivered order is answered, and a second payment of it is only noted', async () => {
     const { paymentId, orderCode } = await (await newCart()).pay('crypto');
     const second = await stage.keys.client.payments.create({

@@ -120,7 +120,7 @@ const variables = {
     ),
   },
   DATABASE_CREATE: onOff(
-    'Creation of a SQLite file that does not exist, or of the tables in an empty PostgreSQL database (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
+    'Creation of a SQLite file that does not exist, or of the tables in an empty PostgreSQL database (default: on, and off while a live network is configured: a mistyped path must not create an empty database)',
   ),
   DATABASE_PREPARED_STATEMENTS: onUnlessOff(
     'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not keep track of them, such as PgBouncer before 1.21',
@@ -301,7 +301,7 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     bootstrapSecretKey: data.BOOTSTRAP_SECRET_KEY,
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
     sandbox: data.SANDBOX,
-    // Those of both modes, in addition to the simulated ones.
+    // The networks of both modes, in addition to the simulated ones.
     networks,
     /** Variables that are none of ours, and are written almost like one: a sentence about each. */
     misspelt: misspelt.map(({ given, meant }) => `${given} is not a setting. Did you mean ${meant}?`),
@@ -360,9 +360,9 @@ interface Misspelt {
   readonly hasNetworks: boolean;
 }
 
-/** Shorter names are close to too many of other programs: HOME is to HOST. */
+/** Shorter names resemble other programs' variables too closely: HOME and HOST. */
 const shortestName = 7;
-/** Of these, two mistakes are still no other word. */
+/** From this length on, a name with two typing mistakes is still recognizable. */
 const longName = 10;
 
 /** @param read names that the networks file uses */
@@ -382,7 +382,7 @@ function findMisspelt(environment: Environment, known: Variables, read: Readonly
 }
 
 /**
- * With real money, a setting that was not read is not passed over: a database or a networks file under a misspelt name would start another shop.
+ * With real money, a misspelt setting is an error rather than ignored: without its database or its networks file, the server would start another shop.
  * @throws ConfigError
  */
 function refuseMisspelt(misspelt: readonly Misspelt[], networks: readonly ConfiguredNetwork[]): void {
@@ -398,7 +398,7 @@ function refuseMisspelt(misspelt: readonly Misspelt[], networks: readonly Config
   throw new ConfigError(lines.join('\n'));
 }
 
-/** The environment, which notes the names that are read of it. */
+/** The environment, which records the names that are read from it. */
 function noting(environment: Environment, read: Set<string>): Environment {
   return new Proxy(environment, {
     get(target, name) {
@@ -453,7 +453,7 @@ const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** True if Express accepts the list as `trust proxy`. */
 function isProxyList(text: string): boolean {
-  // Express takes no shortened address before the length of a subnet, and what it takes for one in octal is another one.
+  // Express refuses a shortened address in a subnet, and reads octal parts as a different address.
   const isWhole = (part: string) => isIP(part.split('/')[0] ?? '') !== 0;
   return splitList(text).every(
     (part) => proxyNames.includes(part) || (isWhole(part) && (isIP(part) !== 0 || isSubnet(part))),

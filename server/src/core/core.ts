@@ -212,7 +212,7 @@ export async function createCore(options: CoreOptions) {
   const isSandboxOn = config.sandbox ?? currencies.networks('live').length === 0;
   const targets = createTargets({
     allowed: config.webhookAllowPrivate,
-    // Over https, people set the URL in the console, and could read through its answers what is inside the network.
+    // Over https, staff set the URL in the console, and could read the answers of servers inside the network.
     isForDevelopment: isSandboxOn && !publicUrl.startsWith('https:'),
     ...overrides.webhooks,
   });

@@ -34,7 +34,7 @@ export interface Colleague {
 /** Something that the shop's staff should look into. */
 export interface Trouble extends Scope {
   readonly code: AttentionCode;
-  /** Of a network or an address. */
+  /** Set if the trouble concerns a network or an address. */
   readonly network?: string;
   readonly amount?: string;
 }
@@ -79,7 +79,7 @@ export interface StatusPart {
   readonly hasFailed: boolean;
 }
 
-/** A sentence of `doctor`; of a warning or a problem, with the remedy. */
+/** A sentence of `doctor`. A warning or a problem includes the remedy. */
 export interface Finding {
   readonly section: string;
   readonly kind: 'ok' | 'warning' | 'problem';
@@ -108,7 +108,7 @@ export interface Questions extends AddressHooks {
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
   ensureTreasury(treasury: string): Promise<void>;
 
-  /** Those of the addresses whose transfers the module wants read. */
+  /** The addresses among these that the module watches: their transfers are then read. */
   watchedAddresses(mode: Mode, addresses: readonly string[]): Promise<readonly string[]>;
   /** Coins whose spending the module wants read, as `hash:index`. */
   soughtCoins(mode: Mode, network: string): Promise<Iterable<string>>;
@@ -127,7 +127,7 @@ export interface Questions extends AddressHooks {
   onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void>;
   /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
-  /** Something is wrong, in the transaction that stores it. It may be called often for the same. */
+  /** Something is wrong, in the transaction that stores it. It may be called repeatedly for the same trouble. */
   onTrouble(transaction: Transaction, trouble: Trouble): Promise<void>;
   /** The audit log has a new entry, in its transaction. */
   onAudited(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
@@ -139,7 +139,7 @@ export interface Questions extends AddressHooks {
   onChange(): void;
   /** A test clock was moved. */
   onClockMoved(signal: AbortSignal): Promise<void>;
-  /** In the transaction that wipes a merchant's test data, after all of it is gone. */
+  /** Called in the transaction that wipes a merchant's test data, after all rows are deleted. */
   onWiped(transaction: Transaction, merchantId: string): Promise<void>;
   /** The module's parts of `chains status`. */
   chainStatus(): Promise<readonly StatusPart[]>;
@@ -176,7 +176,7 @@ export interface Questions extends AddressHooks {
   onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void>;
   /** An invoice as it is now; undefined once it is paid or off. */
   openInvoice(reader: Reader, id: string): Promise<OpenInvoice | undefined>;
-  /** Those who can sign in for a merchant. */
+  /** The people who can sign in for a merchant. */
   staffOf(reader: Reader, merchantId: string): Promise<readonly Colleague[]>;
   /** The first page for the staff: waiting things, and sales. */
   overview(scope: Scope): Promise<Overview | undefined>;
@@ -275,7 +275,7 @@ type AnsweredByOne = { [Q in Question]: (typeof kinds)[Q] extends 'one' ? Q : ne
 
 const nothing = () => Promise.resolve(undefined);
 
-/** Answers where no module has one: what only a module can do safely is refused. */
+/** Answers without a module. Anything that only a module can do safely is refused. */
 const unanswered: Pick<Questions, AnsweredByOne> = {
   // Without a module that sweeps them, nothing would ever leave the addresses of a treasury.
   isOffered: (_network, { forwarder }) => !forwarder,

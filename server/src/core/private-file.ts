@@ -10,8 +10,9 @@ export class FileExposed extends Error {
 const anybody = { readOrWrite: 0o006, enter: 0o001 } as const;
 
 /**
- * A file that only its group can read passes: services often get theirs as `root:checkout 640`. So does one below a
- * folder that is closed to others, and one that this user cannot look at: its reader reports that.
+ * Refuses a file that every user can read or write. A file that its group can read passes, since services often get theirs as
+ * `root:checkout 640`, and so does one below a folder that is closed to others. If this user cannot look at the file, its reader
+ * reports that.
  * @throws FileExposed
  */
 export function refuseExposedFile(path: string): void {

@@ -82,7 +82,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(called.sort()).toEqual(['a', 'c']);
   });
 
-  it('refuse the outer handle, which could wait for them for ever', async () => {
+  it('refuse the outer handle, which could deadlock with them', async () => {
     const refused = 'use the transaction handle instead';
     await expect(database.write(() => findSettings(database.reader, { value: 'x' }))).rejects.toThrow(
       refused,

@@ -94,7 +94,7 @@ describe.each(engines)('A commit whose answer is lost, on $name', (engine) => {
   });
 
   // jruby/activerecord-jdbc-adapter#1216: the connection ends between the commit and its answer.
-  // btcpayserver/btcpayserver#1371, lightningdevkit/ldk-node#1078: a payment that is replaced waits for ever
+  // btcpayserver/btcpayserver#1371, lightningdevkit/ldk-node#1078: a payment that is replaced waits forever
   it('is known of the transfers that wait for a block: one that is gone at the next scan waits no more', async () => {
     let isLost = false;
     const lossy: Database = {

@@ -165,8 +165,8 @@ describe('A descriptor', () => {
       `tr(${taproot}/0/*,pk(${segwit}/0/*))`,
       'scripts in addition to its key',
     ],
-    ['of no key', 'addr(bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu)', 'Of descriptors'],
-    ['of another kind', `combo(${segwit}/0/*)`, 'Of descriptors'],
+    ['of no key', 'addr(bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu)', 'A descriptor must be'],
+    ['of another kind', `combo(${segwit}/0/*)`, 'A descriptor must be'],
     ['with another prefix than its script', `pkh(${zpub}/0/*)`, 'A zpub is a key of p2wpkh, not of p2pkh'],
   ])('%s is refused in words', (_, text, problem) => {
     expect(() => firstAddress(text)).toThrow(problem);

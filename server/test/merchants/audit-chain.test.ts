@@ -61,7 +61,7 @@ describe.each(enginesOfTurn)('On $name, the audit log', (engine) => {
     expect(await check()).toEqual({ exitCode: 0, entries: 0, lastHash: '', broken: null });
     const add = (n: number) => record(n % 2 === 0 ? one : other, `E${n}`);
     const numbers = Array.from({ length: 40 }, (_, n) => n);
-    // Two connections to SQLite in one thread would block each other for ever, so they take turns.
+    // Two connections to SQLite in one thread would block each other forever, so they take turns.
     if (engine.name === 'SQLite') for (const n of numbers) await add(n);
     else await Promise.all(numbers.map(add));
     const found = await check();

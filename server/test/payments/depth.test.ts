@@ -96,7 +96,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
     expect(await read(payment)).toMatchObject({ state: 'confirming', confirmations: 5 });
     const status = async () => (await runWith(commandContext(shop), 'chains status')).text;
     expect(await status()).toContain(
-      `payment ${payment.id}: waits until what was received is in a final block, since block 1`,
+      `payment ${payment.id}: waits until the transfers are in a final block, since block 1`,
     );
     chain.finalized = chain.blocks_[1];
     await mine();

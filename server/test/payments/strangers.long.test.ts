@@ -74,7 +74,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect(stolen.body.data).not.toHaveProperty('paymentId');
     });
 
-    it('keeps a reference for ever, also when its payment has ended', async () => {
+    it('keeps a reference forever, also when its payment has ended', async () => {
       const txRef = reference();
       const { id } = paymentOf(await orderAs(server.publicKey, { txRef }));
       expect((await change(id, 'cancel')).status).toBe(200);
@@ -309,7 +309,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect(log.at(-1)?.event).toBe('Currency already locked');
     });
 
-    it('keeps the first choices of a payer who chooses on and on, and the last', async () => {
+    it('keeps the first choices of a payer who keeps choosing, and the last', async () => {
       const id = await records.payment();
       const paths = ['currency/set/USDT/tron', 'currency/set/BTC/bitcoin'];
       const replies = [];

@@ -367,7 +367,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Ends its scan while nodes on different branches lead it to and fro, and follows once they agree', async () => {
+    it('Ends its scan while nodes on different branches make it switch back and forth, and follows once they agree', async () => {
       const chain = fixture.chain('tron');
       let isTorn = false;
       let told = 0;

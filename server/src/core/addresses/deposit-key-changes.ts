@@ -83,7 +83,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
   }
 
   return {
-    /** As `depositKeys.set`. @returns the changed keys */
+    /** Calls `depositKeys.set`, and audits it. @returns the changed keys */
     async set(
       transaction: Transaction,
       scope: Scope,
@@ -99,7 +99,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
       );
     },
 
-    /** As `depositKeys.withdraw`. @returns the withdrawn key, if one was pending */
+    /** Calls `depositKeys.withdraw`, and audits it. @returns the withdrawn key, if one was pending */
     async withdraw(transaction: Transaction, scope: Scope, family: Family, actor: AuditActor) {
       const id = await depositKeys.withdraw(transaction, scope, family);
       const ids = id === undefined ? [] : [id];

@@ -20,7 +20,7 @@ export async function raiseVersion(transaction: Transaction): Promise<void> {
   await writeSetting(transaction, versionSetting, String(Number(version) + 1));
 }
 
-/** In the salts of all forwarders that are given out from now on. Kept for ever: without it, they cannot be found again. */
+/** Part of the salts of all new forwarders. Never deleted: without it, their addresses cannot be derived again. */
 export async function ensureSaltSecret(database: Database): Promise<string> {
   const known = await readSetting(database.reader, secretSetting);
   if (known !== undefined) return known;
@@ -50,7 +50,7 @@ export function isOfOtherMode(reader: Reader, { merchantId, mode }: Scope, sourc
 export const updateKey = updateRow('deposit_keys');
 export const insertKey = insertRow('deposit_keys');
 
-/** Takes the keys that took effect and were not reported. Of two servers, one gets a key. */
+/** Takes the keys that took effect and were not reported yet. Only one of several servers gets each key. */
 export async function takeUnreported(transaction: Transaction, time: number): Promise<string[]> {
   const rows = await transaction
     .updateTable('deposit_keys')

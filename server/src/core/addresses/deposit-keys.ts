@@ -23,7 +23,7 @@ import { groupBy } from '../shared/group-by.js';
 /** An account's extended public key, as its owner gave it. */
 export interface ExtendedKey {
   readonly extendedPublicKey: string;
-  /** By default that of the key's prefix. For Bitcoin and Litecoin only. */
+  /** Defaults to the script type of the key's prefix. For Bitcoin and Litecoin only. */
   readonly script: ScriptType | undefined;
   readonly treasury?: undefined;
   readonly salts?: undefined;
@@ -32,7 +32,7 @@ export interface ExtendedKey {
 /** The wallet that the forwarders at the addresses pay to. For EVM networks only. */
 export interface Treasury {
   readonly treasury: string;
-  /** By default, as they are when it is set. */
+  /** Defaults to the current salts when the treasury is set. */
   readonly salts?: SaltParts;
   readonly extendedPublicKey?: undefined;
   readonly script?: undefined;
@@ -87,7 +87,7 @@ export async function createDepositKeys(
 ) {
   const secret = await store.ensureSaltSecret(database);
   let version = -1;
-  /** That of the newest treasury of all. */
+  /** The epoch of the newest treasury. */
   let newestEpoch = 0;
   /** In use or pending. The clock decides each time which of them is in use, so that all servers change together. */
   let open: ReadonlyMap<string, readonly DepositKeyTable[]> = new Map();
@@ -174,8 +174,8 @@ export async function createDepositKeys(
     { time, inUse, pending }: Awaited<ReturnType<typeof readOpenOf>>,
   ): Promise<string | undefined> {
     if (!pending) return undefined;
-    // It stays: a server that does not know of this in the last second before it takes effect may give out an address
-    // of it.
+    // The row is kept: a server that has not read this change in the last second before the key takes effect may still
+    // give out one of its addresses.
     await store.updateKey(transaction, pending.id, { replaced_at: time });
     if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: null });
     return pending.id;
@@ -243,7 +243,7 @@ export async function createDepositKeys(
     /** The keys in use, as this process last read them. */
     sources: { find },
 
-    /** Of the treasuries in use, and then of pending ones, as this process last read them. */
+    /** The forwarders of treasuries in use, then of pending ones, as this process last read them. */
     forwarders: (): readonly CurrentForwarders[] =>
       [...open.values()].flat().flatMap((row) => {
         const source = row.treasury === null ? undefined : sourceOf(row);
@@ -343,7 +343,7 @@ export async function createDepositKeys(
   };
 }
 
-/** Coins that a forwarder pays to another address of this server would go round for ever. */
+/** Refuses a treasury that is a deposit address of this server: forwarders would pay coins in a circle. */
 async function refuseOwnAddress(transaction: Transaction, treasury: string): Promise<void> {
   if (!(await store.isAssigned(transaction, treasury))) return;
   throw invalidField(

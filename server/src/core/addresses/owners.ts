@@ -38,7 +38,7 @@ export interface OwnedAddress {
   readonly walletId: string | null;
 }
 
-/** Those of these addresses that a merchant's payments and wallets have, by address. */
+/** Finds which of these addresses belong to a merchant's payments and wallets, by address. */
 export async function ownedAddresses(
   reader: Reader,
   { merchantId, mode }: Scope,

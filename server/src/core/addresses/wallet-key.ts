@@ -16,7 +16,7 @@ import { positionOf } from './extended-keys.js';
 interface Use {
   readonly family: Family;
   readonly mode: 'test' | 'live';
-  /** As the operator gave it; undefined if not. */
+  /** The script type that the operator gave; undefined if none. */
   readonly script: ScriptType | undefined;
 }
 
@@ -153,7 +153,7 @@ function readDescriptor(text: string): FoundKey {
     );
   }
   throw new Error(
-    'Of descriptors, pkh(KEY), sh(wpkh(KEY)), wpkh(KEY) and tr(KEY) can be used: those of a wallet with a single key',
+    'A descriptor must be pkh(KEY), sh(wpkh(KEY)), wpkh(KEY) or tr(KEY), of a wallet with a single key',
   );
 }
 

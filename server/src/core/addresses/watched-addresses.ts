@@ -18,7 +18,7 @@ const pageSize = 5000;
  * the order of commits.
  */
 const longestTransactionMs = 600_000;
-/** The most numbers without an address that are asked for again. Deleted addresses and failed transactions leave some for ever. */
+/** The most gaps in the numbers that are queried again. Deleted addresses and failed transactions leave permanent gaps. */
 const mostGaps = 2000;
 
 /** @param now milliseconds of a clock that never goes back */
@@ -51,7 +51,7 @@ export function createWatchedAddresses(
     }
   }
 
-  /** Adds what was committed since the last time; all at first, which takes seconds for millions. */
+  /** Adds the addresses committed since the last call. The first call reads all of them, which takes seconds for millions. */
   async function refresh(): Promise<void> {
     if (gaps.size > 0) {
       add(await inChunks([...gaps.keys()], (chunk) => select().where('sequence', 'in', chunk).execute()));

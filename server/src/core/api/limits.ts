@@ -53,7 +53,7 @@ const dayMs = 86_400_000;
 /** The most that is stored of a request's body, which its length need not say. */
 const mostOfBody = 6000;
 
-/** About what a payer's request leaves in the database for longer than an hour, indexes included. */
+/** The approximate number of bytes that a payer's request leaves in the database for longer than an hour, with indexes. */
 function storedBytes({ headers }: Request, endpoint: Endpoint): number {
   if (endpoint !== coreApi.payments.create) return 110;
   return 3000 + Math.min(mostOfBody, Number(headers['content-length'] ?? mostOfBody));

@@ -63,7 +63,7 @@ export function mount(table: Endpoints, handlers: NamedHandlers, options: MountO
       const { json } = await mounted
         .run({ request, response, values: match.values })
         .catch((error: unknown) => {
-          // That nothing can be answered is no guess.
+          // A server error says nothing about the token, so it does not count as a guess.
           if (!(error instanceof Problem) || error.status >= 500) succeed?.();
           throw error;
         });

@@ -6,7 +6,7 @@ import type { Endpoint, KeyKind, Method, Endpoints } from 'crypto-checkout/contr
 export interface MountedRoute<Operation> {
   /** Has numbered placeholders, as in `/v1/payments/{1}/cancel`, so that it is the same for every method. */
   readonly pattern: string;
-  /** By HTTP method. */
+  /** Keyed by HTTP method. */
   readonly operations: Map<string, Operation>;
   /** The value of the `Allow` header. */
   allow: string;

@@ -5,11 +5,11 @@ import { Problem } from '../shared/problem.js';
 import type { PersonCaller, Visitor } from '../shared/scope.js';
 
 export interface Sessions {
-  /** Of a person's change that records nothing more specific. */
+  /** The audit action of a person's change that records nothing more specific. */
   readonly auditAction: AuditAction;
   /** The token that a request sends. */
   tokenOf(request: Request): string | undefined;
-  /** Refuses what the page of another site sends. Problem: `origin_not_allowed`. */
+  /** Refuses requests from pages of other sites. Problem: `origin_not_allowed`. */
   checkOrigin(request: Request): void;
   /** Gives the browser a token with the reply, or takes away the one that it has. */
   send(response: Response, token: string | undefined): void;

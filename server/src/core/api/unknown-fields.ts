@@ -40,7 +40,7 @@ function fieldsOf(schema: z.core.$ZodType, parent: string): string[] {
 
 interface Fields {
   readonly all: ReadonlySet<string>;
-  /** Those that have fields. */
+  /** The fields that have fields of their own. */
   readonly parents: ReadonlySet<string>;
 }
 

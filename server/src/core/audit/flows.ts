@@ -41,7 +41,7 @@ declare module '../db/query-parts.js' {
   }
 }
 
-/** Those of the modules. */
+/** The flows that modules add. */
 export const flowsInto = (reader: Reader, account: keyof Flows): readonly Flow[] =>
   queryPartsOf(reader).flatMap(({ flows }) => flows?.[account] ?? []);
 

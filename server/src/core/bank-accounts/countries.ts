@@ -38,7 +38,7 @@ export function createCountries(publicUrl: string) {
   return {
     /** Sorted by name. */
     list: (): readonly Country[] => list,
-    /** By two-letter code or any English name, in any case. */
+    /** Finds a country by its two-letter code or any English name, ignoring case. */
     find: (codeOrName: string) => known.get(codeOrName.toLowerCase()),
   };
 }

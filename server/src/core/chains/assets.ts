@@ -3,7 +3,7 @@
 export interface ChainAsset {
   /** Currency code, such as USDT. */
   readonly currency: string;
-  /** Decimals of amounts on the chain: 18 for most coins, what the contract says for tokens. USDT has 6 on Ethereum, 18 on BSC. */
+  /** Decimals of amounts on the chain: 18 for most coins; for tokens, the contract decides. USDT has 6 on Ethereum, 18 on BSC. */
   readonly decimals: number;
   /** Decimals of the currency's smallest unit in the books; the same as `decimals` by default. */
   readonly unitDecimals?: number | undefined;
@@ -11,7 +11,7 @@ export interface ChainAsset {
   readonly contract?: string | undefined;
 }
 
-/** By currency code. */
+/** Keyed by currency code. */
 type ChainAssets = Readonly<Record<string, ChainAsset>>;
 
 export const isCoin = ({ contract }: ChainAsset): boolean => contract === undefined;

@@ -24,7 +24,7 @@ export interface ChainTransfer {
   readonly address: string;
   /** In the smallest unit of the currency. */
   readonly amount: bigint;
-  /** As the chain counts it, if it has other decimals than the books. */
+  /** The amount in the chain's decimals, if they differ from those of the books. */
   readonly chainAmount?: bigint;
   /** If only the balance showed the coins: they came in a block above this height, up to that of the transfer. */
   readonly foundAbove?: number;
@@ -49,7 +49,7 @@ export interface ChainHead extends BlockId {
 
 /** A coin that a transaction spends, on networks of Bitcoin's kind. */
 export interface SpentCoin {
-  /** As `hash:index`. */
+  /** `hash:index`. */
   readonly coin: string;
   readonly txHash: string;
 }
@@ -59,9 +59,9 @@ export interface ChainBlock extends BlockId {
   /** Epoch milliseconds. */
   readonly time: number;
   readonly transfers: readonly ChainTransfer[];
-  /** Of the coins that were looked for. */
+  /** Coins that were looked for and that the block spends. */
   readonly spent?: readonly SpentCoin[];
-  /** The currencies that were not looked for, because their contracts were not what the configuration says. */
+  /** Currencies that were skipped, because their contracts do not match the configuration. */
   readonly without?: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface BlockPlace {
 
 /** The cost of a transaction. */
 export interface TransactionCost {
-  /** As the chain counts its coin. */
+  /** In the chain's smallest unit of its own coin. */
   readonly fee: bigint;
   /** The payer, in lower case; undefined if the inputs of a transaction paid it together. */
   readonly payer: string | undefined;

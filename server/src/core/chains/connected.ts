@@ -11,7 +11,7 @@ export interface ConfiguredNetwork {
   /** The part of it that the rest of the server knows. */
   readonly network: Network;
   readonly blockSeconds: number;
-  /** By currency code. */
+  /** Keyed by currency code. */
   readonly chainAssets: Readonly<Record<string, ChainAsset>>;
 }
 
@@ -45,7 +45,7 @@ export interface NetworkFinding {
 /** The core's questions to a network's nodes. The module that connects it adds those of modules. */
 export interface Connection {
   readonly chain: Chain;
-  /** Currencies that must not be offered, because their contract is not what the configuration says. */
+  /** Currencies that must not be offered, because their contract does not match the configuration. */
   readonly unreadable: () => ReadonlySet<string>;
   readonly status: () => ConnectionStatus;
   /**

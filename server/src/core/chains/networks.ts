@@ -17,7 +17,7 @@ export interface Network {
   readonly addressNet?: AddressNet;
   /** The number of confirmations that a receipt of a small amount needs to count. */
   readonly confirmations: number;
-  /** By value; `confirmations` holds for all amounts if it is absent. See `payments/depth.ts`. */
+  /** Confirmations by value. If absent, `confirmations` applies to all amounts. See `payments/depth.ts`. */
   readonly depths?: readonly DepthRule[] | undefined;
   /** The usual time until a block is final, for networks where large amounts wait for that. */
   readonly finalitySeconds?: number | undefined;
@@ -35,7 +35,7 @@ export interface Network {
   readonly blockSeconds?: number;
   /** The usual fee for a payer's transaction; unknown if absent. */
   readonly networkFee?: NetworkFee | undefined;
-  /** By currency code. The network's own coin comes first. */
+  /** Keyed by currency code. The network's own coin comes first. */
   readonly assets: Readonly<Record<string, Asset>>;
 }
 

@@ -6,7 +6,7 @@ export type NodeFault =
   | 'refused' // An HTTP status other than 2xx.
   | 'limited' // Too many requests; nothing is sent before the time that the node names.
   | 'too-large' // The node does not take that many calls at once, or answers with too much.
-  | 'garbage' // The answer is not what was asked for.
+  | 'garbage' // The answer does not match the request.
   | 'wrong-network' // The node is on another chain.
   | 'behind' // The node has not read the newest blocks yet.
   | 'inconsistent'; // Answers about one block do not fit each other.

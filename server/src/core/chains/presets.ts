@@ -74,7 +74,7 @@ const preset = z.strictObject({
   explorer: z.optional(z.union([usualExplorer, explorer])),
   /** Published by the network for everybody. The server never asks it: it is for the payer's wallet. */
   walletRpcUrl: z.optional(z.string()),
-  /** By currency code. The network's own coin comes first. */
+  /** Keyed by currency code. The network's own coin comes first. */
   assets: z.record(z.string(), asset),
   /** The part of it that the simulated network of test mode with the same code offers. None without it. */
   simulated: z.optional(
@@ -85,7 +85,7 @@ export type Preset = z.output<typeof preset>;
 
 const file = z.strictObject({ about: z.string(), networks: z.record(z.string(), preset) });
 
-/** By code, the most used first. */
+/** Keyed by code, the most used network first. */
 export const networkPresets: Readonly<Record<string, Preset>> = file.parse(
   JSON.parse(readFileSync(new URL('../../../data/networks.json', import.meta.url), 'utf8')),
 ).networks;

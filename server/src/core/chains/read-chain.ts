@@ -152,8 +152,8 @@ async function readBlocks(
 }
 
 /**
- * Some of the blocks of a range, from its first one on. Behind a balancer, servers differ in the newest ones: what they cannot
- * agree on must not keep the older ones from being read.
+ * Reads the blocks of a range from its first one on, as many as the node has. Servers behind a load balancer disagree about the
+ * newest blocks, and that must not delay the older ones.
  */
 async function readNext(
   chain: Chain,

@@ -24,7 +24,7 @@ export const auditCommands: Group = {
       summary: 'Checks that no entry was changed, added or removed past the server.',
       details: `Each entry holds a hash of itself and of the entry before. Prints how many entries there are and the hash of the last one, or the first entry that is wrong, and exits with 1.
 
-A person who can write to the database could compute all hashes again, or cut off the end. So keep the last hash elsewhere, now and then: the log line of each entry has it too. With --noted, the check fails unless an entry still has that hash.`,
+A person who can write to the database could compute all hashes again, or cut off the end. Store the last hash elsewhere from time to time: the log line of each entry has it too. With --noted, the check fails unless an entry still has that hash.`,
       options: {
         noted: option.text('HASH', 'a hash from an earlier check or a log line'),
       },

@@ -63,7 +63,7 @@ export const chainCommands: Group = {
     }),
     rescan: command({
       summary:
-        'Reads the blocks of a network again, up to the last one that was scanned, and credits what was missed: for example what was paid in a token that was added to NETWORKS_FILE later.',
+        'Reads the blocks of a network again, up to the last one that was scanned, and credits missed payments, such as those in a token that was added to NETWORKS_FILE later.',
       details: `Transfers that are known already change nothing. The server may keep running. Says how far it is while it works.
 
 A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so. Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that was received from that block on is reverted, and the server continues from there and credits it again as it finds it. A development chain that was started again from the beginning is such a reorganisation: --from 1 --accept-reorg.`,
@@ -152,8 +152,8 @@ async function readWaiting({ database, chains, currencies }: CommandContext): Pr
 }
 
 const waitsFor: Readonly<Record<WaitingPayments['waitsFor'], string>> = {
-  'second node': 'for a node of a second provider to confirm what was received (crossCheckAbove)',
-  final: 'until what was received is in a final block',
+  'second node': 'for a node of a second provider to confirm the transfers (crossCheckAbove)',
+  final: 'until the transfers are in a final block',
 };
 
 function waitingLine({ mode, network, waitsFor: reason, payments, count, height }: WaitingPayments): string {

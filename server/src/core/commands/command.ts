@@ -66,7 +66,7 @@ export interface Group {
   /** `keys`, `transfers psbt`. */
   readonly name: string;
   readonly summary: string;
-  /** By the last word of their names: `create` of `keys create`. */
+  /** Keyed by the last word of their names: `create` for `keys create`. */
   readonly commands: Readonly<Record<string, Command>>;
 }
 

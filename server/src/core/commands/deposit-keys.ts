@@ -221,11 +221,11 @@ function unstoredNote({ treasury }: GivenKey): string {
 run the command again with --yes. If they differ, do not use the key: payments would go to addresses that the
 wallet does not show.`;
   }
-  return `Nothing was stored yet. These are contracts that pay to
+  return `Nothing was stored yet. These are contracts that pay only to
 
   ${treasury}
 
-and nowhere else, for ever. They are not audited. Check that you hold this wallet on every EVM network you receive on: a
+and that cannot be changed. They are not audited. Check that you hold this wallet on every EVM network you receive on: a
 multisig has to be deployed on each. If so, run the command again with --yes.`;
 }
 

@@ -1,7 +1,7 @@
 /** The errors of commands, which explain the remedy to the operator, and suggest the name that was probably meant. */
 import { changesBetween } from '../shared/edit-distance.js';
 
-/** A command cannot do what it was asked to. The message says why and what to do; the program exits with 1. */
+/** A command cannot do its work. The message says why and what to do; the program exits with 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

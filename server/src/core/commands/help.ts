@@ -67,7 +67,7 @@ export function programHelp(groups: readonly Group[]): string {
   ].join('\n\n');
 }
 
-/** As much of a sentence as fits into a line. */
+/** Shortens a sentence to fit into a line. */
 function firstWords(sentence: string, length: number): string {
   if (sentence.length <= length) return sentence;
   const cut = sentence.slice(0, length - 1);

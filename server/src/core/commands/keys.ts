@@ -34,7 +34,7 @@ export const keyCommands: Group = {
       },
       async run({ database, accountChanges, clock, actor }, { merchant, kind, mode, scope, label, expires }) {
         if (kind === 'public' && scope !== 'full') {
-          throw new UsageError('--scope is for secret keys: what a public key may do is always the same');
+          throw new UsageError('--scope is only for secret keys: the permissions of public keys are fixed');
         }
         if (expires !== undefined && expires <= clock.real()) {
           throw new UsageError('--expires must be in the future');
@@ -50,7 +50,7 @@ export const keyCommands: Group = {
       summary:
         'Lists the API keys, oldest first, with their use, when they were made and last used, their scope and their expiry.',
       details:
-        'Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same. The last use is written every three minutes.',
+        'Secret keys are shown by their last 4 characters. Public keys have no scope: their permissions are fixed. The last use is written every three minutes.',
       what: 'API keys',
       async rows({ keys, clock }, { merchantId }) {
         const all = await keys.list();

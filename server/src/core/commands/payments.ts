@@ -62,7 +62,7 @@ export const paymentCommands: Group = {
       summary:
         "Exports a merchant's payments by their creation, oldest first, with the transfers that arrived, what was credited and charged, and refunds. To close a month, use books export.",
       details:
-        'The CSV has four kinds of lines: a payment, then its receipts, its credits and its refunds. The sum of the column net is what the payments brought to the balance, less what was paid back; the base amount of a refund is what it was worth when it was created. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
+        'The CSV has four kinds of lines: a payment, then its receipts, its credits and its refunds. The sum of the column net is the amount that the payments added to the balance, less refunds; the base amount of a refund is its worth when it was created. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
       options: {
         merchant: option.merchant('the merchant').required(),
         format: option.format(['csv', 'json'], 'csv, or json: an array with one payment on each line'),

@@ -5,7 +5,7 @@ import { UsageError } from './errors.js';
 import * as option from './options.js';
 import type { Option } from './options.js';
 
-/** By the fields of a query: the names of options that are not those of their fields, such as `email` for `customer`. */
+/** Option names that differ from their query fields, keyed by field, such as `email` for `customer`. */
 export type Spelling = Readonly<Record<string, string>>;
 
 const fieldsOf = (query: z.ZodMiniObject): string[] => Object.keys(query.def.shape);

@@ -31,10 +31,10 @@ export function listRecords<Row>(
   return { json: rows.map((row) => json(row)), text: rows.map((row) => line(row)).join('\n') || none };
 }
 
-/** Headings, each with the cell of a record below it. */
+/** Headings, each with a function that writes a record's cell. */
 export type Columns<Row> = Readonly<Record<string, (row: Row) => string>>;
 
-/** The same as a table. */
+/** Lists records as JSON, and as a table of text. */
 export function listInColumns<Row>(
   rows: readonly Row[],
   json: (row: Row) => unknown,

@@ -64,7 +64,7 @@ interface Thread {
 function startThread(path: string, onFailure: (reason: string) => void): Thread {
   const driver = createRequire(import.meta.url).resolve('better-sqlite3');
   const workerData: Given = { path, driver };
-  // As text, because a file of its own would have another name where the sources run.
+  // Passed as text: a separate file would have different names in the sources and in the build.
   const worker = new Worker(`(${thread.toString()})(require)`, {
     eval: true,
     workerData,

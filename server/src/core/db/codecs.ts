@@ -4,7 +4,7 @@ import { compiled } from './compiled.js';
 
 /** A `T` that is stored as an `S`. */
 export interface Codec<T, S> {
-  /** @throws if it is not what was written */
+  /** @throws if the stored value does not have the written form */
   read(stored: S): T;
   write(value: T): S;
 }

@@ -1,4 +1,4 @@
-/** Creates what the declarations of the tables say. */
+/** Creates tables and indexes from their declarations. */
 import {
   sql,
   type ColumnDataType,

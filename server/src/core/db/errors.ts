@@ -37,9 +37,9 @@ export class DatabaseReadOnly extends Error {
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const postgresUnavailable = /^(08|25006|25P|26000|28|3D|40001|40003|40P01|42P05|53|55P03|57|58)/;
-/** Those that concern one transaction, and say nothing about the next. */
+/** Errors that concern one transaction, and say nothing about the next. */
 const postgresPassing = /^(25P|26000|40|42P05|55P03|57014)/;
-/** Those after which the connection is of no more use. */
+/** Errors after which the connection cannot be used again. */
 const postgresBroken = /^(08|25006|25P|26000|42P05|57P|58)/;
 /** Errors of `pg` that have only a message, and no code. */
 const connectionLost =

@@ -20,9 +20,9 @@ import { errorMessage } from '../shared/error-message.js';
 const fileMode = 0o600;
 const folderMode = 0o700;
 const others = 0o077;
-/** Of folders that are everybody's, such as /tmp and /dev/shm: nobody removes another's files there. */
+/** Set on folders that all users share, such as /tmp and /dev/shm: only its owner can remove a file there. */
 const sticky = 0o1000;
-/** Of folders that are shared by a group, such as volumes with a Kubernetes `fsGroup`. */
+/** Set on folders that a group shares, such as volumes with a Kubernetes `fsGroup`. */
 const setgid = 0o2000;
 const writableByAll = 0o002;
 
@@ -103,8 +103,8 @@ function createFolder(path: string): void {
 export function protectDatabaseFiles(path: string, warn: (message: string) => void): void {
   const folder = dirname(path);
   for (const file of [path, `${path}-wal`, `${path}-shm`, `${path}-server`]) close(file, fileMode, warn);
-  // A folder that holds other things too, such as a home, is not the database's to close. Nor is one that is shared, even if it is empty
-  // otherwise, as in a new container. If another user's were closed, it would be closed to this server.
+  // Other users may need a folder that holds other things too, such as a home, or one that is shared, even if it is otherwise empty, as
+  // in a new container. Closing another user's folder would lock out this server.
   const { mode, uid } = statSync(folder);
   const isOpen = (mode & writableByAll) !== 0 && (mode & sticky) === 0;
   const isShared = (mode & sticky) !== 0 || ((mode & setgid) !== 0 && !isOpen);

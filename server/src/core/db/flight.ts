@@ -17,13 +17,13 @@ interface Answered {
   submit(connection: Connection): Error | null;
 }
 type Connection = pg.Connection & {
-  /** By their names, those that PostgreSQL has prepared, and those that it is asked to. */
+  /** Statements that PostgreSQL has prepared, and those sent to be prepared, by name. */
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   close(what: { readonly type: 'S'; readonly name: string }): void;
 };
 
-/** The same connections, at which a statement does not ask for an answer to itself. */
+/** Views of connections that send no Sync after each statement. */
 const unsynced = new WeakMap<Connection, Connection>();
 
 function withoutSync(connection: Connection): Connection {
@@ -36,12 +36,12 @@ function withoutSync(connection: Connection): Connection {
 
 /** pg sends only its own queries in a pipeline, and asks for an answer to each. To pg, this is one query. */
 export class Flight extends pg.Query {
-  /** Of the statement that is answered next. */
+  /** The name of the statement that is answered next. */
   declare name: string | undefined;
   declare text: string;
   /** Ends the timer that pg sets if the URL has a `query_timeout`. */
   declare callback: (() => void) | undefined;
-  /** Those that have not failed, and whose callers wait. */
+  /** Statements that have not failed, and whose callers wait. */
   #statements: Answered[] = [];
   #answered = 0;
   #failure: Error | undefined;

@@ -90,14 +90,14 @@ function matches({ about: { filters, isListed }, filter }: Part): RawBuilder<boo
   return conditions.length === 0 ? sql`true` : sql`${sql.join(conditions, sql` and `)}`;
 }
 
-/** The rows of a list, as what follows FROM, to which conditions can be added. */
+/** The rows of a list: the SQL after FROM, to which conditions can be added. */
 function rowsOf(part: Part): RawBuilder<unknown> {
   const { list, scope } = part;
   return sql`${sql.table(list)} where merchant_id = ${scope.merchantId} and mode = ${scope.mode}
     and ${matches(part)}`;
 }
 
-/** The same for checkpoints. @param filter of the list; by default that of whole segments */
+/** The checkpoints of a list, in the form of `rowsOf`. @param filter of the list; defaults to that of whole segments */
 function checkpointsOf({ list, scope }: Part, filter = ''): RawBuilder<unknown> {
   return sql`list_checkpoints where list_checkpoints.list = ${list}
     and list_checkpoints.merchant_id = ${scope.merchantId} and list_checkpoints.mode = ${scope.mode}

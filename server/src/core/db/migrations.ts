@@ -73,7 +73,7 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
     [unspentCoins]: {
       async up(db) {
         await createDeclared(db, engine, tables, unspentCoins);
-        // More than can be spent: deposits that are not confirmed yet, and what was paid with since.
+        // Includes coins that cannot be spent: deposits without confirmations, and coins that were spent meanwhile.
         await sql`
           insert into unspent_coins (mode, network, merchant_id, source_id, tx_hash, output_index, amount, branch,
             derivation_index)

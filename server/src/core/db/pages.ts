@@ -34,7 +34,7 @@ export function isCreatedWithin(
 
 /**
  * @param query selects the matching rows of a table with created_at and id
- * @param bound the end of the list, and the part of it that is counted, so that a long one costs no more
+ * @param bound the last row to read, and the part of the list that is counted, which limits the cost of long lists
  */
 export async function readPage<DB, TB extends keyof DB & string, O>(
   query: SelectQueryBuilder<DB, TB, O>,
@@ -100,7 +100,7 @@ export async function countWithin<DB, TB extends keyof DB, O>(
 }
 
 /**
- * The same for a list that may be long, and therefore has checkpoints.
+ * Reads a page of a list that may be long, and therefore has checkpoints.
  * @param query must select exactly the rows of the list that the filter selects
  */
 export async function readCheckpointedPage<TB extends keyof Schema, O>(

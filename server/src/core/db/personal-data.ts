@@ -54,7 +54,7 @@ export const sealedColumns = <const Column extends string>(
   ...columns: Column[]
 ): Sealed<Column> => ({ table, columns });
 
-/** Those of the core. */
+/** The core's encrypted columns. */
 export const sealed = {
   payments: sealedColumns('payments', 'redirect_url', 'metadata'),
   bankAccounts: sealedColumns('bank_accounts', 'account_number', 'account_name'),
@@ -197,7 +197,7 @@ export function createPersonalData(dataKeys: DataKeys) {
     sealEvent: (id: string, json: string) => dataKeys.seal(json, eventPlace(id)),
     openEvent: ({ id, data }: Pick<OutboxTable, 'id' | 'data'>) => dataKeys.open(data, eventPlace(id)),
 
-    /** A receiver may echo what it was sent. */
+    /** Encrypted like the event, since a receiver may echo it. */
     sealResponse: (eventId: string, excerpt: string) =>
       dataKeys.seal(sealedJson.responseExcerpt.write(excerpt), responsePlace(eventId)),
     openResponse: (eventId: string, excerpt: string) =>

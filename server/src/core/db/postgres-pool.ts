@@ -58,7 +58,7 @@ interface Opened {
   fault?: Error;
 }
 
-/** pg's types lack what it has had for long. */
+/** Properties that pg has and its types lack. */
 type Client = pg.PoolClient & {
   readonly processID: number | null;
   readonly connection: { readonly stream: Socket };
@@ -96,8 +96,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
   const pool = new pg.Pool(options);
   // The next query replaces an idle connection that breaks, and reports the error if it cannot.
   pool.on('error', () => {});
-  // The same for a connection that breaks between two queries of a transaction. Without a listener, the process would
-  // crash.
+  // A connection can also break between two queries of a transaction. Without this listener, the process would crash.
   pool.on('connect', (client) => {
     client.on('error', (error) => {
       const known = opened.get(client);
@@ -114,7 +113,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     for (;;) {
       const client = await pool.connect().catch((error: unknown) => {
         if (isUnavailable(error) || !(error instanceof Error)) throw error;
-        // Of TLS, for example.
+        // A TLS error, for example.
         throw new DatabaseUnavailable(error.message, { cause: error });
       });
       if (opened.get(client)?.generation === generation) {

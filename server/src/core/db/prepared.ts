@@ -24,7 +24,7 @@ export function registerDirectRun(reader: Reader, run: DirectRun): void {
 /** Stands for an argument while a query is built. Its place among the parameters shows where to put the value. */
 class Placeholder {
   readonly name: string;
-  /** Of the row that it is in; undefined if the arguments are no rows. */
+  /** The index of its row; undefined if the arguments are not rows. */
   readonly row: number | undefined;
 
   constructor(name: string, row?: number) {
@@ -39,7 +39,7 @@ export interface NamedQuery<Row = unknown> extends CompiledQuery<Row> {
 }
 
 type Values = Readonly<Record<string, unknown>>;
-/** By name, or of rows that all have the same columns. */
+/** Values by name, or rows that all have the same columns. */
 type Arguments = Values | readonly Values[];
 
 interface Prepared<Row> {

@@ -11,7 +11,7 @@ export interface QueryParts {}
 
 interface Facts {
   readonly tables: Tables;
-  /** Those of each module, in the order of the product's list. */
+  /** The parts that modules add, in the order of the product's list. */
   readonly queryParts: readonly QueryParts[];
 }
 

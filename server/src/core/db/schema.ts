@@ -15,7 +15,7 @@ import { webhookTables } from './tables/webhooks.js';
 import { withdrawalTables } from './tables/withdrawals.js';
 import type { Values } from './values.js';
 
-/** Those of the core, each after those that it references: the order in which they are created and copied. */
+/** The core's tables, each after the tables that it references: the order in which they are created and copied. */
 export const tables = {
   ...accountTables,
   ...paymentTables,

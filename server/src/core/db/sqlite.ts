@@ -192,8 +192,8 @@ function defineUnitSums(connection: SqliteDatabase.Database): void {
 /** Pages in the log after which a commit copies them into the database. SQLite's own default. */
 const ownCheckpointPages = 1000;
 /**
- * The same where a thread copies them: it never gets to the end while others commit, and only from its end can the log begin again.
- * Few pages are left to a commit then.
+ * The limit where a thread copies the pages. While others commit, the thread never reaches the end of the log, and the log can
+ * only start again from its end. So a commit copies the last pages, which are few.
  */
 const restCheckpointPages = 4000;
 const maxCachedStatements = 500;
@@ -228,7 +228,7 @@ class Statement {
   }
 
   #rowOf(values: readonly unknown[]): Row {
-    // Those of `select *` change when a migration adds a column.
+    // The columns of `select *` change when a migration adds one.
     if (values.length !== this.#names.length) this.#readNames();
     const row = { ...this.#empty };
     this.#names.forEach((name, place) => {
@@ -281,7 +281,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 
 /** The time that a statement waits for a lock of another program. The whole process waits with it. */
 const longLockMs = 5000;
-/** The same, if the one before has waited in vain: there are many, and the process must answer. */
+/** The wait after one that timed out: many statements may be waiting, and the process must stay responsive. */
 const shortLockMs = 20;
 
 class GuardedSqliteDriver extends SqliteDriver {

@@ -104,7 +104,7 @@ export const record = {
   mode: text<Mode>(),
 };
 
-/** By name. */
+/** Keyed by name. */
 export type Tables = Readonly<Record<string, Table>>;
 
 export type Columns = Readonly<Record<string, Column<unknown>>>;

@@ -29,7 +29,7 @@ export interface KeyVersion {
 /** The rules of a family whose addresses stand for scripts, and whose balances are unspent outputs. */
 export interface BitcoinRules {
   readonly prefixes: Readonly<Record<AddressNet, AddressPrefixes>>;
-  /** By the first four bytes. */
+  /** Versions by the first four bytes of a key. */
   readonly keyVersions: readonly (readonly [bytes: number, version: KeyVersion])[];
   /** Its node's `DUST_RELAY_TX_FEE`, in satoshis per virtual byte. */
   readonly dustRate: bigint;

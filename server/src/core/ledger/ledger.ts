@@ -83,7 +83,7 @@ export interface MerchantBalance {
   readonly unallocated: bigint;
   /** The merchant's coins of all networks that no withdrawal has reserved: what networks charged has left them. */
   readonly coins: bigint;
-  /** The same by network. Below 0 where networks charged more than was there. */
+  /** `coins` by network. Negative where networks charged more than was held. */
   readonly networks: ReadonlyMap<string, bigint>;
 }
 
@@ -221,7 +221,7 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
     },
 
     /**
-     * By network, the merchant's coins of a currency that no withdrawal has reserved, in its unit. Below 0 if the chain
+     * The merchant's coins of a currency that no withdrawal has reserved, by network, in its unit. Negative if the chain
      * lost a receipt that was already paid out.
      */
     coins: async (reader: Reader, merchantId: string, mode: Mode, code: string) =>
@@ -229,7 +229,7 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
   };
 }
 
-/** By network, the coins of a currency that no withdrawal has reserved. */
+/** The coins of a currency that no withdrawal has reserved, by network. */
 function coinsOf(rows: Awaited<ReturnType<typeof readBalances>>, code: string): ReadonlyMap<string, bigint> {
   const coins = new Map<string, bigint>();
   for (const { currency, kind, network, balance } of rows) {

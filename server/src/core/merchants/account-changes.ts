@@ -184,7 +184,7 @@ export function settingsOf({
   return settings;
 }
 
-/** A query may hold a token, and the audit log is for ever. */
+/** A query may contain a token, and audit entries are never deleted. */
 function withoutQuery(text: string): string {
   const url = new URL(text);
   return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;

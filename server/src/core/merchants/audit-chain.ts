@@ -13,7 +13,7 @@ export type ChainedRow = Omit<Insertable<AuditLogTable>, 'id' | 'hash'>;
 /** The findings of a check of the whole log. */
 export interface AuditCheck {
   readonly entries: number;
-  /** Of the last entry that was read; empty if there is none. */
+  /** The hash of the last entry that was read; empty if there is none. */
   readonly lastHash: string;
   /** The first thing that is wrong. `entry` is null if entries are missing after the last one. */
   readonly broken: { readonly entry: number | null; readonly reason: string } | null;

@@ -35,9 +35,9 @@ type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
 /** The author of a change: a signed-in person, or a key, a command or the server by its name. */
 export type AuditActor = string | PersonActor;
 
-/** The fields that an entry shows. They must never contain a secret, nor what says who somebody is. */
+/** The fields that an entry shows. Must not contain secrets or personal data. */
 export type AuditFields = Readonly<Record<string, Json | undefined>>;
-/** Also what has no `bigint`: amounts are written as text. */
+/** JSON has no `bigint`: amounts are written as text. */
 type Json =
   string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json | undefined };
 
@@ -58,7 +58,7 @@ export type AuditEntry = Readonly<ReturnType<typeof view>>;
 
 /** The details that identify a person. They are kept apart from the log, so that they can be erased. */
 export interface Identity {
-  /** Of the person, or of something of theirs. */
+  /** The id of the person, or of something that belongs to the person. */
   readonly id: string;
   readonly merchantId: string;
   readonly personId: string;
@@ -164,11 +164,11 @@ export function createAuditLog(
       return rows.map((row) => viewNamed(row, nameOf));
     },
 
-    /** The same without personal details, for the server's own log. */
+    /** Lists entries without personal details, for the server's own log. */
     listUnnamed: async (reader: Reader, filter: AuditFilter) =>
       (await store.listEntries(reader, filter)).map((row) => view(row)),
 
-    /** Of a merchant's mode, newest first. */
+    /** Pages through the entries of a merchant and mode, newest first. */
     async page(reader: Reader, scope: Scope, { person, ...request }: AskedEntries & PageRequest) {
       const asked = { ...request, actors: actorsOf(person) };
       const { rows, total } = await store.pageOfEntries(reader, scope, asked);
@@ -187,7 +187,7 @@ export function createAuditLog(
       return new Map(actors.map((actor) => [actor, describeActor(actor, nameOf)]));
     },
 
-    /** Keeps what says who somebody is when it is kept nowhere else. */
+    /** Stores personal details that are stored nowhere else. */
     remember,
 
     /** Erases all that says who the people were that had an e-mail address. @returns their ids */
@@ -211,7 +211,7 @@ type NameOf = (id: string) => string | undefined;
 
 const requestKey = (personId: string, requestId: string): string => `${personId}/${requestId}`;
 
-/** As the log keeps it, and other tables do: without personal details. */
+/** The form of an actor in the log and in other tables, without personal details. */
 export function storedActor(actor: AuditActor): string {
   return typeof actor === 'string' ? actor : `${actor.role} ${actor.id}, request ${actor.requestId}`;
 }
@@ -261,7 +261,7 @@ function view(row: Row, nameOf?: NameOf) {
     /** The changes: only the fields that differ. Null if there was nothing before or after. */
     before: named(columns.before.read(row.before), row.after),
     after: named(columns.after.read(row.after), row.before),
-    /** Of the entry and of all before it. */
+    /** Covers the entry and all entries before it. */
     hash: row.hash,
   };
 }
@@ -273,7 +273,7 @@ export function actorOf(caller: Caller): AuditActor {
   return `${kind} key ${kind === 'secret' ? 'sk' : 'pk'}_${mode}_…${keyLast4}`;
 }
 
-/** The same for records of other tables, without the request. */
+/** The form of a caller in records of other tables, without the request. */
 export function makerOf(caller: Caller): string {
   return caller.person ? `${caller.person.role} ${caller.person.id}` : storedActor(actorOf(caller));
 }

@@ -59,10 +59,10 @@ function newKey(kind: KeyKind, mode: Mode): string {
 }
 
 export function createKeys(database: Database, clock: Clock, newId: NewId) {
-  // By digest, oldest first. Keys are read on every request and hardly ever change.
+  // Keyed by digest, oldest first. Keys are read on every request and rarely change.
   const cache = new Map<string, Known>();
   const ephemeral = new Map<string, Known>();
-  /** Of pages, by merchant and mode. */
+  /** The keys that pages use, by merchant and mode. */
   const publicKeys = new Map<string, { readonly key: string | undefined; readonly until: number }>();
   const forget = () => {
     cache.clear();

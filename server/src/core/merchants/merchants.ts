@@ -28,7 +28,7 @@ type Settings = Pick<
   | 'timeZone'
 >;
 
-/** By default, the name that payers see is `name`. */
+/** The name that payers see defaults to `name`. */
 export type NewMerchant = { readonly [Name in keyof Settings]?: Settings[Name] | undefined } & {
   readonly name: string;
   /** Changes the given currencies only; null removes a limit. */
@@ -250,7 +250,7 @@ function view(row: MerchantTable) {
     transfers: row.transfers,
     /** The most that may be transferred in 24 hours, by currency code, as decimals. */
     dailyLimits: columns.daily_limits.read(row.daily_limits),
-    /** The same for refunds. */
+    /** The most that may be refunded in 24 hours, by currency code, as decimals. */
     dailyRefunds: columns.daily_refunds.read(row.daily_refunds),
     /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
     autoRefund: columns.auto_refund.read(row.auto_refund),

@@ -13,9 +13,9 @@ export interface SourcePrice {
 const tolerance = 2n;
 
 /**
- * The prices within 2 % of the median of all, if those in their middle agree with each other too. A median between
- * two prices can be near both while they are far apart, and the source of a wrong one would move it by 2 %. So one
- * dishonest source moves the price by 1 % at most: without it there are two others that agree, or there is no price.
+ * The prices within 2 % of the median of all, if the middle ones also agree with each other. The median of two prices
+ * can be near both while they are far apart, and a wrong one would then move it by 2 %. With this rule, one dishonest
+ * source moves the price by 1 % at most: without it there are two others that agree, or there is no price.
  */
 export function agreeing(prices: readonly SourcePrice[]): readonly SourcePrice[] {
   const center = median(prices.map(({ price }) => price));

@@ -31,9 +31,9 @@ interface RefusedMarket {
 }
 
 export function createAskedSource({ adapter, codes, now, log, timeoutMs }: Options) {
-  /** By currency. */
+  /** Keyed by currency. */
   const markets = new Map<string, KnownMarket>();
-  /** By their names. */
+  /** Keyed by their names. */
   const refused = new Map<string, RefusedMarket>();
   let answeredAt: number | undefined;
   let dueAt = 0;
@@ -129,7 +129,7 @@ export function createAskedSource({ adapter, codes, now, log, timeoutMs }: Optio
 
   return {
     name: adapter.name,
-    /** By currency. Those that were refused are not among them. */
+    /** Keyed by currency, without refused markets. */
     markets: markets as ReadonlyMap<string, KnownMarket>,
     /** The markets that it refuses to answer, and why. */
     refused: () => [...refused].map(([market, { problem }]) => ({ market, problem })),

@@ -36,10 +36,10 @@ export function createCurrencies(list: readonly Currency[], networks: readonly N
     /** All currencies, most used first. */
     all: (): readonly Currency[] => list,
     networks: (mode: Mode): readonly Network[] => networks.filter((network) => network.mode === mode),
-    /** By code, in any case. */
+    /** Finds a currency by its code, ignoring case. */
     find: (code: string): Currency | undefined => byCode.get(code.toUpperCase()),
     known,
-    /** By mode and code, in any case. */
+    /** Finds a network by its mode and code, ignoring case. */
     network: (mode: Mode, code: string): Network | undefined =>
       networkByKey.get(`${mode}/${code.toLowerCase()}`),
     /** Every way to pay in a mode. */

@@ -27,7 +27,7 @@ export function createRateTroubleReport(database: Database, rates: WorldRates) {
   };
 }
 
-/** Those that the server wrote last; none if it never ran with sources of rates. */
+/** The troubles that the server wrote last; none if it never ran with rate sources. */
 export async function readRateTroubles(reader: Reader): Promise<readonly RateTrouble[]> {
   return (await setting.read(reader)) ?? [];
 }

@@ -20,7 +20,7 @@ export function unitsToNumber(units: bigint, currency: Currency): number {
   return Number(formatUnits(units, currency));
 }
 
-/** The same as a plain decimal string. */
+/** Writes units as a plain decimal string. */
 export function formatUnits(units: bigint, currency: Currency): string {
   return fromUnits(roundDown(units, currency.decimals, replyDecimals(currency)), currency.decimals);
 }

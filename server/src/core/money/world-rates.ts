@@ -113,7 +113,7 @@ export function createWorldRates(options: WorldRatesOptions) {
         const { market, currency, at } = known;
         const out = (problem: string) => [{ source, market, problem }];
         if ('problem' in known) return out(known.problem);
-        // Of a source that does not answer, all prices are old.
+        // If the source does not answer, all its prices are old.
         if (status().problem === undefined && time - at > haltedAfterMs[typeOf(currency)]) {
           return out(`its price is of ${isoTime(at)}`);
         }

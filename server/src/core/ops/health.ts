@@ -17,7 +17,7 @@ export interface Condition {
   /** The time that this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
   networks(): readonly ShownHealth[];
-  /** Why it does not do what it is for. */
+  /** Reasons why the server cannot do its work. */
   stops(): readonly string[];
   /** The longest that any webhook delivery is overdue. */
   webhookLagMs(): Promise<number>;

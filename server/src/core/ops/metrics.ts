@@ -73,7 +73,7 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     labelNames: ['status'],
     registers,
   });
-  // An alert can only compare what is there: without a first value, a job that never succeeds would go unnoticed.
+  // An alert can only compare existing values: without a first value, a job that never succeeds would go unnoticed.
   for (const status of paymentStatus.options) payments.inc({ status }, 0);
   for (const job of sources.jobs) {
     lastRun.setToCurrentTime({ job });
@@ -130,7 +130,7 @@ function showFigures({ figures, networks, isReady }: MetricSources, registers: R
     const { help, labels, isCounter, zeroFor } = first;
     const read = async (): Promise<readonly Sample[]> => {
       const found = await Promise.all([first, ...others].map(async (one) => one.read()));
-      // An alert can only compare what is there.
+      // An alert can only compare existing values.
       const zeros = zeroFor ? networks().flatMap((of) => zerosOf(of, zeroFor)) : [];
       return [...zeros, ...found.flat()];
     };

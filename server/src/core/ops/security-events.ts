@@ -16,7 +16,7 @@ const refusals: Readonly<Record<string, string>> = {
 
 /** The request that a caller was refused. */
 export interface Refusal {
-  /** Of the problem. */
+  /** The code of the problem. */
   readonly code: string;
   readonly requestId: string;
   readonly ip: string | undefined;

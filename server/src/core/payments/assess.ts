@@ -74,7 +74,7 @@ function countingReceipts(payment: PaymentFacts): readonly ReceiptFact[] {
   });
 }
 
-/** By the worth of one unit. Negative if that of the first is less. */
+/** Compares the worth of one unit. Negative if the first is worth less. */
 function compareWorth(one: ReceiptFact, other: ReceiptFact): number {
   const [a, b] = [one.baseRate ?? nothing, other.baseRate ?? nothing];
   const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
@@ -138,7 +138,7 @@ export function assess(payment: PaymentFacts, now: number, readUntil: number): P
   return seen > 0n ? 'partially_paid' : 'awaiting_funds';
 }
 
-/** True if a payment is a success only because the shop took less than was due. The same parameters. */
+/** True if a payment is a success only because the shop took less than was due. See `assess` for the parameters. */
 export function isTakenShort(payment: PaymentFacts, now: number, readUntil: number): boolean {
   if (payment.accepted === null) return false;
   const isPaid = (facts: PaymentFacts) => statusOf(assess(facts, now, readUntil)) === 'success';

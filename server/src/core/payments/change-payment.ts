@@ -142,9 +142,8 @@ export function createPaymentChanges(
 }
 
 /**
- * Stores the changes, and a log entry unless the last one says the same: repetitions must not grow the log. A payer who
- * chooses on and on replaces the last choice: anybody can be that payer, and fill the database. Returns the changed
- * payment.
+ * Stores the changes, and a log entry unless it repeats the last one. After `mostChoices` entries, a payer's choice replaces
+ * the last one: anybody can be that payer, and could otherwise fill the database. Returns the changed payment.
  */
 async function change(
   reader: PaymentReader,

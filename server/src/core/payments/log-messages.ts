@@ -15,7 +15,7 @@ export interface Standing {
 
 export type Sums = Readonly<Record<(typeof names)[number], string>>;
 
-/** By code; `{seen}` and the like are sums. */
+/** Messages by code. Placeholders such as `{seen}` are sums. */
 const messages = {
   event: {
     underpaid: 'Underpaid so far: {seen} of {amount} {currency} seen',

@@ -29,7 +29,7 @@ async function* idsOf(pages: AsyncIterable<readonly Overdue[]>): AsyncGenerator<
 }
 
 /**
- * The same for merchants who moved their test clock, except what is due in real time anyway. Reads one range of an index
+ * Finds overdue payments of merchants who moved their test clock, except those that are due in real time anyway. Reads one range of an index
  * per merchant: with a plain join, SQLite may read all open payments instead.
  */
 function overdueOnMovedClocks(reader: Reader, realNow: number, last: Overdue | undefined) {

@@ -1,4 +1,4 @@
-/** Reads a merchant's payments for the accountant, with their receipts, and what the ledger credited and charged. */
+/** Reads a merchant's payments for the accountant, with their receipts, credits and charges. */
 import { statusOf, fromUnits } from 'crypto-checkout/contract';
 import { inChunks } from '../db/chunks.js';
 import type { Database } from '../db/database.js';
@@ -66,7 +66,7 @@ export function createPaymentExport(
               firstSeenAt: isoTime(receipt.first_seen_at),
               confirmedAt: time(receipt.confirmed_at),
             })),
-            /** By currency. The sum of `net` over all payments is what payments brought to the balance, before refunds. */
+            /** Sums by currency. `net` of all payments together is what they added to the balance, before refunds. */
             credited: creditsOf(receipts).map(({ currency, amount, fee }) => ({
               currency,
               amount: decimal(amount, currency),

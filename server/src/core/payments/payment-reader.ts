@@ -14,7 +14,7 @@ import { scopeOf, type Caller, type Scope } from '../shared/scope.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { sealed } from '../db/personal-data.js';
 
-/** Of how many payments a server keeps what a public key reads. */
+/** The number of payments whose public view a server caches. */
 const mostKept = 1000;
 
 export type PaymentReader = ReturnType<typeof createPaymentReader>;
@@ -78,7 +78,7 @@ export function createPaymentReader(
     view,
 
     /**
-     * The same as `view` for a public key, and the same object until the payment changes. Only for payments that were
+     * The `view` for a public key, cached: it is the same object until the payment changes. Only for payments that were
      * read outside of transactions: data read inside one may never be committed. A payer's options follow the rates,
      * and are never kept.
      */
@@ -92,7 +92,7 @@ export function createPaymentReader(
       return payment;
     },
 
-    /** The same as `view` of a payment that the running transaction writes, as it is from then on. */
+    /** The `view` of a payment after the change that the running transaction writes. */
     viewWritten(transaction: Transaction, kind: Caller['kind'], record: StoredRecord): PaymentRecord {
       records.keepWritten(transaction, record);
       return view(kind, record);

@@ -109,7 +109,7 @@ export function createPayments(deps: PaymentsDeps) {
       return branded(actor.kind, await reader.find(database.reader, actor, id));
     },
 
-    /** The same as a public key reads it, with whose it is, for pages that know only the id; undefined if that is unknown. */
+    /** The payment for a public key, with its merchant and mode, for pages that know only the id; undefined if the id is unknown. */
     async retrieveAnywhere(id: string) {
       const record = await reader.findAnywhere(database.reader, id);
       return record && { scope: scopeOf(record), payment: await branded('public', record) };

@@ -38,7 +38,7 @@ export const paymentRefunds = {
     await store.lockPayments(transaction, ids, () => undefined);
   },
 
-  /** Of a payment, which must be locked for its consequences to hold. */
+  /** The credited coins of a payment. Lock the payment first if you act on them. */
   async creditedCoins(
     reader: Reader,
     payment: Pick<PaymentRow, 'id' | 'currency' | 'network'>,

@@ -22,7 +22,7 @@ export interface RefundOfPayment {
   readonly refund_fee: boolean;
 }
 
-/** The same as it is stored. */
+/** A refund of a payment in its stored form. */
 export type StoredRefund = {
   readonly [K in keyof RefundOfPayment]: RefundOfPayment[K] extends bigint
     ? string
@@ -69,7 +69,7 @@ export interface RefundQueries {
   mark(): SelectQueryBuilder<Schema, 'payments', { readonly mark: string }>;
   /** The refunds of these payments, oldest first. */
   list(reader: Reader, paymentIds: readonly string[]): Promise<RefundToExport[]>;
-  /** Those with these ids. */
+  /** The refunds with these ids. */
   find(reader: Reader, ids: readonly string[]): Promise<FoundRefund[]>;
 }
 

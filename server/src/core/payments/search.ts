@@ -108,7 +108,7 @@ const pages = (reader: Reader, { merchantId, mode }: Scope) =>
     return rows.map(payments.decode);
   });
 
-/** Those of the payments that a transfer paid whose hash begins with a text. */
+/** Finds which of the payments have a transfer whose hash begins with a text. */
 async function paidWith(reader: Reader, ids: readonly string[], text: string): Promise<ReadonlySet<string>> {
   const digits = text.replace(/^0x/, '');
   const rows = await inChunks(ids, (chunk) =>

@@ -1,4 +1,4 @@
-/** Starts payments: checks what is asked for, and stores it with its first log entry. */
+/** Starts payments: checks the request, and stores the payment with its first log entry. */
 import { sealed, sealedJson } from '../db/personal-data.js';
 import { tables } from '../db/schema.js';
 import type { PaymentRecord } from 'crypto-checkout/contract';

@@ -136,7 +136,7 @@ export function withLog(record: StoredRecord, added: readonly LogRow[]): StoredR
   return { ...record, log, log_count: record.log_count + added.length };
 }
 
-/** The same without its last entry. */
+/** A record without the last entry of its log. */
 export function withoutLastEntry(record: StoredRecord): StoredRecord {
   return { ...record, log: record.log.slice(0, -1), log_count: record.log_count - 1 };
 }
@@ -245,7 +245,7 @@ function readParts<Row extends Awaited<ReturnType<typeof findParts>>[number]>(re
   };
 }
 
-/** The same with the payment itself. */
+/** Decodes a payment with its parts. */
 const readRecord = (reader: Reader, row: Awaited<ReturnType<typeof findById>>[number]): StoredRecord =>
   payments.decode(readParts(reader, row));
 

@@ -3,13 +3,13 @@ import type { PaymentState } from 'crypto-checkout/contract';
 import type { ReceiptRow } from '../db/schema.js';
 import { unacceptedReason, unacceptedSums, type AssetSum, type PaymentFacts } from './assess.js';
 
-/** The sum that has just come of an asset, and all of it so far. */
+/** The sum of an asset that has just come, and its total so far. */
 export interface NewlyUnaccepted extends AssetSum {
   readonly total: bigint;
 }
 
 /**
- * By asset, so that a transaction with many outputs is reported once.
+ * Grouped by asset, so that a transaction with many outputs is reported once.
  * @param credited the sums credited just now
  * @param isDust a sum that is reported only once it has become more than dust
  */

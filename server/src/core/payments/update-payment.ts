@@ -45,7 +45,7 @@ const { findings: findingsColumn } = tables.payments.columns;
 export interface ChangedReceipts {
   /** They come before those of credits: all are posted with the same statements. */
   readonly postings: readonly Posting[];
-  /** Those that are confirmed now, and not stored as such. */
+  /** Receipts that are confirmed now, and not stored as confirmed yet. */
   readonly confirmed: readonly ReceiptChange[];
   /** True if others have changed, which are stored. */
   readonly isChanged: boolean;

@@ -174,7 +174,7 @@ function shownFee({ state, fee, currency, sums }: StoredRecord): bigint {
   return creditsOf(sums).find((credit) => credit.currency === currency)?.fee ?? 0n;
 }
 
-/** The same in units of the base currency, at the price of the payment. */
+/** The fee in units of the base currency, at the price of the payment. */
 function feeInBase(row: StoredRecord): bigint {
   const [base, amount] = [row.base_amount, row.amount ?? 0n];
   if (amount > 0n) return (shownFee(row) * base * 2n + amount) / (amount * 2n);

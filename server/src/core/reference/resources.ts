@@ -14,12 +14,12 @@ export interface Resource {
   readonly description: string;
 }
 
-/** Those of the core, in the order of the docs: payments first, and last what describes and simulates. The sandbox has a table of its own. */
+/** The core's resources, in the order of the docs: payments first, meta and the sandbox last. The sandbox has a table of its own. */
 export const resources: Readonly<Record<keyof CoreApi | 'sandbox', Resource>> = texts.resources;
 
 /** The API that a server has, and how the docs name its resources. */
 export interface Described {
-  /** By resource and verb. */
+  /** Endpoints by resource and verb. */
   readonly api: Endpoints;
   /** The console's, which no docs describe. */
   readonly console: Endpoints;

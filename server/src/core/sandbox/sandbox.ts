@@ -75,7 +75,7 @@ export function createSandbox(deps: SandboxDeps) {
       const { network: networkCode, currency: currencyCode, amount } = request;
       const { network, currency } = currencies.option('test', currencyCode, networkCode);
       const address = addressOn(network, request.address);
-      // The same refusal for an address of another merchant and for one of nobody.
+      // Another merchant's address gets the same refusal as an unknown one.
       if ((await merchantOf(transaction, 'test', address)) !== merchantId) {
         throw new Problem(
           'invalid_address',

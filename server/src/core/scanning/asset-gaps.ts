@@ -26,7 +26,7 @@ export function withBlocks(
   return gaps;
 }
 
-/** The gaps after blocks up to a height were read again. Those blocks that lacked an asset again stay in its gap. */
+/** The gaps after blocks up to a height were read again. Blocks that were read without the asset again stay in its gap. */
 export function withoutRead({ gaps }: Pick<ChainCursorRow, 'gaps'>, blocks: readonly ChainBlock[]): Gaps {
   return gaps.flatMap((gap): Gaps => {
     const read = blocks.filter(({ without = [] }) => !without.includes(gap.currency));

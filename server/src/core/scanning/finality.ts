@@ -7,7 +7,7 @@ import type { Difference } from '../chains/read-chain.js';
 
 /**
  * @param warn called once if a node calls another block final than the one that was read
- * @returns a function that finds it; undefined if nothing is known to be final. No maximum is kept: what a node no longer says no longer holds
+ * @returns a function that finds it; undefined if nothing is known to be final. No maximum is kept: if a node lowers its final height, the lower one holds
  */
 export function createFinality(reader: Reader, network: NetworkRef, warn: (message: string) => void) {
   /** The last block compared; `isRead` if it is on the chain that was read. */

@@ -30,10 +30,10 @@ export interface ScanDeps {
 }
 
 const blocksAtOnce = 50;
-/** The same for a scan that has more than this to read: writing each step takes a while too. */
+/** Blocks in one step of a scan that is further behind than `farBehind`: writing a step takes time too. */
 const manyAtOnce = 500;
 const farBehind = 5000;
-/** So many steps in a row may get no further, as at a reorganisation; then the next scan continues. */
+/** The most steps in a row without progress, as during a reorganisation. The next scan continues. */
 const mostStalls = 3;
 const checkIntervalMs = 10_000;
 /** The longest time that `synced_at` may lag behind while nothing happens: each update is a write. */
@@ -208,7 +208,7 @@ export function createNetworkScan(
         syncedBefore: cursor.synced_at,
       });
     };
-    // Until its answer is there, nobody knows what was written: it can be lost after the commit.
+    // Until the write returns, its outcome is unknown: the answer can be lost after the commit.
     appliedPending = undefined;
     const outcome = await database.write(
       apply,
@@ -238,7 +238,7 @@ export function createNetworkScan(
      */
     async run(isUrgent: boolean, signal: AbortSignal): Promise<void> {
       const catchUp = watchCatchUp(log, ref);
-      // Nodes on two branches can lead it to and fro for ever.
+      // Nodes on two branches can make it switch back and forth indefinitely.
       for (let more = true, stalls = 0; more && stalls < mostStalls;) {
         signal.throwIfAborted();
         const before = known?.height ?? -1;

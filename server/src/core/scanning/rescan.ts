@@ -63,7 +63,7 @@ export async function applyOldBlocks(
   blocks: readonly ChainBlock[],
   change?: (cursor: ChainCursorRow) => Promise<void>,
 ): Promise<void> {
-  // The scanner waits: what it has orphaned must not be applied after that.
+  // Makes the scanner wait: blocks that it has orphaned must not be applied afterwards.
   const cursor = await lockCursor(transaction, { mode, network });
   const stored = await readScannedBlocks(transaction, { mode, network });
   const hashes = new Map(stored.map(({ height, hash }) => [height, hash]));
@@ -113,7 +113,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
             `--from must be at most ${lowest}: the fork is below that block, the oldest one that is kept`,
           );
         }
-        // A scan that is running now must not write what it has read: it no longer has the lease.
+        // Takes the lease from a scan that is running now, so that it cannot write the blocks that it has read.
         const lease = { lease_holder: 'rescan', lease_until: 0, final_height: null };
         const first_height = Math.min(cursor.first_height, head.height);
         await updateCursor(transaction, chain, { ...head, ...lease, first_height, problem: null }).execute();

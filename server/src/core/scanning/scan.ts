@@ -24,11 +24,11 @@ export function keyOf(transfer: ChainTransfer): string {
 /** The transfers that are not in a block yet, and how they differ from those of the last batch. */
 export interface PendingTransfers {
   readonly transfers: readonly ChainTransfer[];
-  /** Those that were not pending in the last batch; all if what was pending then is unknown. */
+  /** Transfers that were not pending in the last batch; all of them if the last batch is unknown. */
   readonly appeared: readonly ChainTransfer[];
   /**
-   * Those that were pending in the last batch, and no longer are; undefined unless this process applied it and nothing has
-   * happened since.
+   * Transfers that were pending in the last batch, and no longer are; undefined unless this process applied that batch
+   * and nothing has happened since.
    */
   readonly gone: readonly ChainTransfer[] | undefined;
   /** True if the transfer with a key is pending. */
@@ -40,7 +40,7 @@ export interface UncheckedReceipt extends Pick<
   ChainTransfer,
   'txHash' | 'outputIndex' | 'currency' | 'address'
 > {
-  /** As the chain counts it. */
+  /** In the chain's own decimals. */
   readonly chainAmount: bigint;
   readonly id: string;
   readonly height: number;

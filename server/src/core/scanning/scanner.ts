@@ -11,7 +11,7 @@ import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network
 
 export interface ScannerOptions extends ScanDeps {
   readonly networks: readonly ScannedNetwork[];
-  /** By default of its own. */
+  /** Defaults to statuses of its own. */
   readonly statuses?: ScanStatuses;
   readonly newId: NewId;
 }

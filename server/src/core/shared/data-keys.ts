@@ -1,5 +1,5 @@
 /**
- * Encrypts what a reader of the database or of a backup must not see: AES-256-GCM, with keys in a file outside of
+ * Encrypts values that a reader of the database or of a backup must not see: AES-256-GCM, with keys in a file outside of
  * both. An encrypted value names its key, so values under a previous key can be read until they are rotated.
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';

@@ -57,7 +57,7 @@ export interface Feature {
   prepare?(signal: AbortSignal): void | Promise<void>;
   /** Called once, when the server starts. */
   jobs?(): readonly Job[];
-  /** Why the server does not do what it is for: `/readyz` is 503 while there is any. */
+  /** Reasons why the server cannot do its work: `/readyz` is 503 while there is any. */
   stops?(): readonly string[];
   /** Problems that do not keep the server from serving. `/readyz` reports them. */
   notices?(): readonly string[];

@@ -11,13 +11,13 @@ import {
 import { inOne } from './in-one.js';
 
 type Who = KeyScope | Role;
-/** Everything in a resource; what only reads; or the verbs that are named. */
+/** All verbs of a resource, those that only read, or the named ones. */
 type Reach<Verb extends string = string> = 'all' | 'read' | readonly Verb[];
 type Reaches<Verb extends string = string> = Readonly<Partial<Record<Who, Reach<Verb>>>>;
 
-/** By resource: the scopes and roles that reach something else of it than `usual` says. */
+/** Exceptions from `usual`, by resource: its scopes and roles that reach something else. */
 export type Access = Readonly<Record<string, Reaches | undefined>>;
-/** That of these endpoints. */
+/** `Access` to the endpoints of a table. */
 export type AccessTo<Table extends Endpoints> = {
   readonly [Resource in keyof Table]?: Reaches<Extract<keyof Table[Resource], string>>;
 };

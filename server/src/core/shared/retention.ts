@@ -7,7 +7,7 @@ const dayMs = 24 * hourMs;
 export const retention = {
   /** Replies to requests with an Idempotency-Key. */
   idempotencyMs: dayMs,
-  /** The same for a payer's changes of a payment, which can be repeated without harm: anybody can make many. */
+  /** Replies to a payer's changes. They are kept for less time: anybody can make many, and repeating one does no harm. */
   payerIdempotencyMs: hourMs,
   /** Webhook events and their delivery attempts, counted from the creation of the event. */
   webhookMs: { delivered: 30 * dayMs, failed: 90 * dayMs },

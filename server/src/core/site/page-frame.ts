@@ -90,7 +90,7 @@ export function sendDocument(
 /** The number of texts of pages of one sort that a server keeps. */
 const mostKept = 1000;
 
-/** Keeps the texts of pages until what they are made of changes. */
+/** Caches the texts of pages until their inputs change. */
 export function createKeptPages() {
   const kept = new Map<string, { readonly from: unknown; readonly text: string }>();
   /** @param name tells pages of one sort apart @param from the same value, by `Object.is`, as long as the page is the same */

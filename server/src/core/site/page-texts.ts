@@ -20,7 +20,7 @@ const pages: Readonly<Record<string, { readonly isRtl: boolean; readonly texts: 
 export const languages: readonly string[] = Object.keys(pages);
 
 export interface PageLocale {
-  /** As the payer asked for it, such as fr-CA: for `lang`, so that numbers follow the region. */
+  /** The tag that the payer requested, such as fr-CA: for `lang`, so that numbers follow the region. */
   readonly tag: string;
   readonly language: string;
   readonly isRtl: boolean;

@@ -138,7 +138,7 @@ function transfer(receipt: Receipt, texts: PageTexts['receipt']): Html {
   );
 }
 
-/** Never its link, nor where it goes. */
+/** Shows neither the link nor the destination of a refund. */
 function refundRow(refund: PaymentRefund, texts: PageTexts['receipt']): Html {
   const { amount, feeKept, currency, status, txHash, explorerUrl = '' } = refund;
   const kept = feeKept > 0 ? [html`${texts.feeKept.replace('{amount}', money(feeKept, currency))}`] : [];

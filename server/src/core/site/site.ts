@@ -41,7 +41,7 @@ export function site(options: SiteOptions): Router {
     return { id, merchantName: merchant.business_name, publicKey };
   }
 
-  /** As a public key reads it. A deposit to a hosted wallet has no receipt. */
+  /** Finds a payment in its public view. Deposits to hosted wallets have no receipt. */
   async function findReceipt(id: string) {
     const found = await payments.retrieveAnywhere(id);
     if (found?.payment.receiptUrl === undefined) return undefined;

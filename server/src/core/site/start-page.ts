@@ -6,7 +6,7 @@ import { pickLocale } from './page-texts.js';
 
 const policy = policyOf({ images: 'data:' });
 
-/** @param links by what is behind them */
+/** @param links URLs by their labels */
 export function startPage(publicUrl: string, links: Readonly<Record<string, string>>): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const stylesheet = `${pathOf(publicUrl)}/start.css`;

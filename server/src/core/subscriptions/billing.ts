@@ -76,7 +76,7 @@ export function createBilling(
 
   // One run at a time per process, so that everything that was due at the call is charged when the run ends.
   let last = Promise.resolve();
-  /** Charges what is due in both modes. Any number of replicas can run it at once. */
+  /** Charges due subscribers in both modes. Any number of replicas can run it at once. */
   function run(signal: AbortSignal): Promise<void> {
     const charging = last.then(() => chargeAll(signal));
     last = charging.catch(() => undefined);

@@ -47,7 +47,7 @@ export async function lockSubscriber(transaction: Transaction, scope: Scope, id:
   );
 }
 
-/** The same for a subscriber of any merchant, even if it was removed. */
+/** Locks the subscriber of a cycle, of any merchant, even if it was removed. */
 export async function lockSubscriberOfCycle(transaction: Transaction, cycle: SubscriberCycleTable) {
   const locked = rowById(transaction, 'subscribers', cycle.subscriber_id).$call(forUpdate(transaction));
   return subscribers.decode(await locked.executeTakeFirstOrThrow());
@@ -57,7 +57,7 @@ const updateStored = updateRow('subscribers');
 export const updateSubscriber = (transaction: Transaction, id: string, changes: Partial<SubscriberRow>) =>
   updateStored(transaction, id, subscribers.encode(changes));
 
-/** Of one plan or customer, so many are listed. */
+/** The most subscribers of one plan or customer that are listed. */
 const mostListed = 10_000;
 
 /** Newest first. */
@@ -91,7 +91,7 @@ export async function isAnyDue(reader: Reader, mode: Mode, realNow: number): Pro
     .where((e) => e.and([e('mode', '=', mode), e('charge_at', '<=', realNow)]));
   if (await hasRows(late)) return true;
   if (mode === 'live') return false;
-  // The next one of each merchant. As a join, PostgreSQL would read all of those that are not due, since it expects to find one soon.
+  // Reads the next one of each merchant. In a join, PostgreSQL would read all that are not due, since it expects to find one soon.
   const next = sql<number>`(
     select min(charge_at) from subscribers
     where subscribers.merchant_id = test_clocks.merchant_id and mode = 'test' and charge_at > ${realNow})`;

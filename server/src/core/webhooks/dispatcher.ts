@@ -175,7 +175,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     try {
       await database.write((transaction) => settleAll(transaction, attempts));
     } catch (error) {
-      // Such as of an event that was deleted meanwhile: it must not take the others with it.
+      // One attempt, such as of an event deleted meanwhile, must not keep the others from being recorded.
       if (others.length > 0) for (const one of attempts) await recordAgain(one);
       else logFailure(error, first.event.id);
     }

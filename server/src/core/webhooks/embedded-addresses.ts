@@ -8,7 +8,7 @@ type Layout = readonly [number, number, number, number];
 
 const last: Layout = [12, 13, 14, 15];
 
-/** Prefixes whose addresses stand for IPv4 addresses. Those say all about where a packet goes. */
+/** Prefixes whose addresses stand for IPv4 addresses. Packets go to the IPv4 address. */
 const translations: readonly { readonly prefix: string; readonly layouts: readonly Layout[] }[] = [
   // Mapped, in its usual form and in the one of SIIT (RFC 4291, RFC 2765).
   { prefix: '::ffff:0:0/96', layouts: [last] },

@@ -23,7 +23,7 @@ export interface NewEvent extends Scope {
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
-/** Those who get a merchant's events. */
+/** The receivers of a merchant's events. */
 export interface EventReceivers {
   /** Undefined if there are only listeners. */
   readonly endpoint: WebhookEndpointTable | undefined;

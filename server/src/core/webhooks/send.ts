@@ -91,7 +91,7 @@ export function createSender(options: SenderOptions) {
   }
 
   return {
-    /** Loads what the first attempt needs. Later, loading it would stop all requests meanwhile. */
+    /** Loads the HTTP client at the start. Loading it at the first attempt would block all requests. */
     async open(): Promise<void> {
       await open();
     },

@@ -4,9 +4,9 @@ import { scopeOf } from '../shared/scope.js';
 import type { Clock } from '../shared/clock.js';
 
 export interface PaidAt {
-  /** Of its block; 0 if it is in none yet. */
+  /** The height of its block; 0 if it is in none yet. */
   readonly height: number;
-  /** Of its block, in epoch milliseconds. */
+  /** The time of its block, in epoch milliseconds. */
   readonly time: number;
 }
 

@@ -89,8 +89,8 @@ export function createBalances(deps: WithdrawalsDeps) {
     ensureSpendable,
 
     /**
-     * The same for a withdrawal on a network: it must hold enough of the merchant's coins in addition to those that
-     * other withdrawals have reserved. Same problems.
+     * `ensureSpendable` for a withdrawal on a network, which must also hold enough of the merchant's coins that other
+     * withdrawals have not reserved. Same problems.
      */
     async ensureSpendableOn(
       transaction: Transaction,

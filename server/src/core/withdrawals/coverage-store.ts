@@ -1,12 +1,12 @@
-/** Sums what a merchant's coins are about to leave for, and what moving them has cost. */
+/** Sums a merchant's coins that are about to leave, and the cost of moving coins. */
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
 import { transferRows } from './transfer-store.js';
 import { walletParts, type ChargedCoins } from './waiting-transfers.js';
 
 /**
- * By network, the units of transfers that are on their way, or that a wallet may send at any time.
- * @param except does not count, nor does what no wallet was asked for of the export
+ * The units of transfers that are on their way, or that a wallet may send at any time, by network.
+ * @param except transfers that do not count; neither do those of the export that no wallet was asked to pay
  */
 export async function sumMoving(
   reader: Reader,

@@ -13,7 +13,7 @@ import * as store from './coverage-store.js';
 export type Coverage = ReturnType<typeof createCoverage>;
 
 export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'ledger' | 'currencies'>) {
-  /** Of one merchant, currency and network. */
+  /** All rows must have the same merchant, currency and network. */
   async function shortAmong(
     reader: Reader,
     rows: readonly TransferRow[],

@@ -143,7 +143,7 @@ export async function proveSettlement(
   };
 }
 
-/** By the blocks that were read, as for payments: a single node could claim any depth. */
+/** Measures the depth by the blocks that were read, as for payments: a single node could claim any depth. */
 async function ensureDeep(
   reader: Reader,
   network: Network,

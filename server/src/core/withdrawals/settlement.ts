@@ -216,6 +216,6 @@ const reversed = ({ account, debit = 0n, credit = 0n }: LedgerEntry): LedgerEntr
   credit: debit,
 });
 
-/** Of a transfer that waited again after it had succeeded, each end is posted. */
+/** A transfer that waited again after a success is posted each time that it ends, so the key counts reversals. */
 const keyOf = (kind: PostingKind, { id, reversals }: TransferRow): PostingKey =>
   reversals === 0 ? `${kind}:${id}` : `${kind}:${id}:${reversals}`;

@@ -52,7 +52,7 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, c
     });
   }
 
-  /** Pays what is pending, and ends what the networks have confirmed or refused. */
+  /** Pays pending transfers, and ends those that the networks have confirmed or refused. */
   async function advance(signal: AbortSignal): Promise<void> {
     const failures = createFailures();
     for await (const page of store.simulatedTransfers(database.reader, 'pending')) {

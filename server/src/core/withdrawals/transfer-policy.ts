@@ -29,7 +29,7 @@ export async function ensureAllowed(
   await ensureWithin(deps, transaction, scope, to, dailyLimits, 'Transfers');
 }
 
-/** The same for a refund, which has a limit of its own. Problem: `validation_error`. */
+/** Checks the daily limit of refunds, which is separate. Problem: `validation_error`. */
 export async function ensureRefundAllowed(
   deps: WithdrawalsDeps,
   transaction: Transaction,

@@ -61,7 +61,7 @@ export async function sumSince(
   return BigInt(total);
 }
 
-/** The same of refunds, by currency. */
+/** Sums refunds since a time, by currency. */
 export async function sumRefundsSince(
   reader: Reader,
   scope: Scope,

@@ -193,8 +193,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
     },
 
     /**
-     * The merchant's wallet has paid it, whatever was thought to have become of it. One that had failed is a success. If another
-     * transaction has paid it as well, this one becomes a transfer of its own.
+     * The merchant's wallet has paid it, whatever its status. A failed transfer becomes a success. If another transaction has
+     * paid it as well, this payment becomes a transfer of its own.
      * @returns the transfer that the transaction has settled
      */
     async settleAnyway(

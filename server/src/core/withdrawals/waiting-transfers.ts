@@ -53,11 +53,11 @@ export async function waitingTransfers(
   return rows.map(transferRows.decode);
 }
 
-/** Those that no wallet was given. After a restore, what may have been paid is held until it is released. */
+/** Waiting transfers that no wallet was given. After a restore, those that may have been paid are held until released. */
 export const unheldTransfers = (reader: Reader, of: Within) =>
   waiting(reader, of).where(({ and, not }) => and(walletParts(reader).map(({ isHeld }) => not(isHeld()))));
 
-/** Those of live mode that are older than a time, oldest first. */
+/** Unheld live transfers that were created before a time, oldest first. */
 export async function unheldBefore(reader: Reader, before: number): Promise<TransferRow[]> {
   const rows = await unheldTransfers(reader, { mode: 'live' })
     .selectAll()

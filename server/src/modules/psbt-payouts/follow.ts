@@ -54,7 +54,7 @@ export function createFollow(deps: PsbtDeps) {
           if (height === undefined || readUpTo.get(id) === height) return;
           const { found } = await look(deps, id, signal);
           // Both took whole blocks to find out, and last until the next block at least. And the coins of a discarded
-          // PSBT may remain unspent for ever: they are asked for once a block.
+          // PSBT may remain unspent forever: they are asked for once a block.
           const isAtRest = state === 'discarded' && found.kind === 'absent';
           if (found.kind === 'conflict' || found.kind === 'gone' || isAtRest) readUpTo.set(id, height);
           else readUpTo.delete(id);

@@ -8,7 +8,7 @@ import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.j
 import { createRefundLimits } from './limits.js';
 import type { RefundRow } from './tables.js';
 
-/** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
+/** Audit entries are never deleted, so they must not contain the payer's address. The transfer of the refund has it. */
 export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundRow) {
   return { status, units: amount.toString(), currency, network, transferId };
 }

@@ -89,8 +89,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
   }
 
   /**
-   * True if as many nodes report a payment as all that its treasury has paid of late asks for: large transfers are
-   * easily split.
+   * True if enough nodes report a payment for the sum that its treasury has paid recently: large transfers are easily
+   * split.
    */
   async function isConfirmed(
     on: EvmConnected,

@@ -33,7 +33,7 @@ export async function ensureUsableTreasury(deps: TreasuryContext, treasury: stri
   }
   for (const key of await depositKeys.list(database.reader)) {
     if (isEvm(key.family) && derivesNearby(depositKeys, key, lower)) {
-      throw refused('This is a deposit address of this server: coins would go round for ever');
+      throw refused('This is a deposit address of this server: its contracts would pay coins in a circle');
     }
   }
 }

@@ -401,7 +401,7 @@ function simulatedChain(
     async pending() {
       const [now] = await summarizePending(reader, { network });
       const [hash, count, newest] = [now?.head ?? '', Number(now?.count), now?.newest ?? 0];
-      // As long as a block is the last, no transfer gets into a block or out of one: only newer ones are read.
+      // While the last block is the same, no transfer enters or leaves a block, so only newer transfers are read.
       if (lastPending.headHash !== hash) lastPending = noPending(hash);
       if (lastPending.newest !== newest) lastPending = await addNewer(lastPending);
       // One was committed late, or a merchant's test data was wiped.
@@ -423,9 +423,9 @@ function simulatedChain(
 
 /** The pending transfers of the last read: a flood of them is not read again with every scan. */
 interface PendingRead {
-  /** Of the chain's last block then. */
+  /** The hash of the chain's last block at that time. */
   readonly headHash: string;
-  /** By hash. */
+  /** Keyed by hash. */
   readonly transfers: Map<string, ChainTransfer>;
   readonly list: readonly ChainTransfer[];
   /** When the newest was sent. */

@@ -50,7 +50,7 @@ export const accountTables = {
     transfers: text<TransferPolicy>(),
     /** The most that may be transferred in 24 hours: decimal amounts by currency code. */
     daily_limits: json(stringRecord),
-    /** The same for refunds, and up to which amounts they need no approval. */
+    /** The most that may be refunded in 24 hours, and the amounts up to which refunds need no approval. */
     daily_refunds: json(stringRecord),
     auto_refund: json(stringRecord),
     /** The currency in which the books say what bookings were worth; null: US dollars. */
@@ -107,7 +107,7 @@ export const accountTables = {
     after: json(fields).nullable(),
     /** The hash of the entry before; empty for the first one. */
     previous_hash: text(),
-    /** Of the other columns without the id: merchants/audit-chain.ts. */
+    /** The hash of the other columns except the id: merchants/audit-chain.ts. */
     hash: text(),
   })
     .index('merchant', ['merchant_id', 'id'])
@@ -121,7 +121,7 @@ export const accountTables = {
   audit_identities: table(
     ofStaff,
     {
-      /** Of a person, whose e-mail address it is; of a person and a request, which came from an IP address; or of a passkey with a name. */
+      /** The id of a person, for an e-mail address; of a person and a request, for its IP address; or of a passkey, for its name. */
       id: text().primaryKey(),
       merchant_id: text(),
       person_id: text(),
@@ -139,7 +139,7 @@ export const accountTables = {
   deposit_keys: table(kept('no address is given out twice'), {
     ...record,
     family: text<Family>(),
-    /** As its owner gave it; null if there is a treasury instead. */
+    /** In the form that its owner gave; null if there is a treasury instead. */
     extended_public_key: text().nullable(),
     /** Null: the script type of the key's prefix. */
     script: text<'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr'>().nullable(),
@@ -181,7 +181,7 @@ export const accountTables = {
     merchant_id: text(),
     mode: text<Mode>(),
     hash: text(),
-    /** JSON, encrypted if there is a data key. Of a payment's lists that only grow, it has the length. */
+    /** JSON, encrypted if there is a data key. For a payment's lists that only grow, it has only their length. */
     reply: text(),
     /** When a record last referred to it. */
     created_at: time(),

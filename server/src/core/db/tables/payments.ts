@@ -101,7 +101,7 @@ export const paymentTables = {
     /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
     created_by: text<Caller['kind']>(),
     tx_ref: text(),
-    /** As browsers write it, encrypted if there is a data key, as the metadata is: db/personal-data.ts. */
+    /** In the normalized form of browsers, encrypted if there is a data key, as the metadata is: db/personal-data.ts. */
     redirect_url: text(),
     /**
      * 1 if the page may go to `redirect_url` automatically: the merchant's server chose it, or the merchant allows
@@ -146,7 +146,7 @@ export const paymentTables = {
     /** The number of changes that were made with a public key in the hour that began at `public_changes_since`. */
     public_changes: integer(),
     public_changes_since: time().nullable(),
-    /** Counts the changes of its receipts and its log, so that what was read of them is read again only after one. */
+    /** Counts the changes of its receipts and its log, so that cached reads of them are repeated only after one. */
     parts_version: integer(),
     created_at: time(),
     updated_at: time(),
@@ -185,7 +185,7 @@ export const paymentTables = {
     })
     // No index begins with the state: SQLite and PostgreSQL would read all open payments by it for the next page of the payable ones.
     .index('expiry', ['expires_at', 'id'], { where: isOpen })
-    // Those that wait for money on a network, merchant by merchant: their balances are compared with the books.
+    // Finds payments that wait for money on a network, by merchant: their balances are compared with the books.
     .index('payable', ['mode', 'network', 'merchant_id', 'id'], { where: isPayable })
     // Finds the payments that a merchant's moved test clock has made overdue.
     .index('test_expiry', ['merchant_id', 'expires_at', 'id'], { where: sql`mode = 'test' and ${isOpen}` }),
@@ -212,7 +212,7 @@ export const paymentTables = {
     wallet_id: text().nullable().references('wallets.id'),
     currency: text(),
     network: text(),
-    /** As shown to the payer. Unique within a mode, because funds can reach it on every network of its family. */
+    /** In the form shown to the payer. Unique within a mode, because funds can reach it on every network of its family. */
     address: text(),
     /** The address source and the index that it was derived from. */
     source_id: text(),
@@ -247,7 +247,7 @@ export const paymentTables = {
     /** The index of the output, log or transfer in the transaction. */
     output_index: integer(),
     amount: units(),
-    /** The same as the chain counts it: more decimals than the books have are kept. */
+    /** The amount in the chain's own decimals, which may be more than the books have. */
     chain_amount: units(),
     /** Null if it was read on the chain; otherwise the balance showed it, and it came in a block above this height. */
     found_above: bigint().nullable(),
@@ -290,7 +290,7 @@ export const paymentTables = {
     credited_fee: units(),
     /** Its value when first seen, in kobo; null if no rate was known. */
     naira_value: units().nullable(),
-    /** The same in cents. */
+    /** Its value when first seen, in US cents; null if no rate was known. */
     dollar_value: units().nullable(),
     /**
      * The exact worth of one of its units when first seen, in units of the payment's base currency: an integer fraction
@@ -316,7 +316,7 @@ export const paymentTables = {
     .index('open', ['mode', 'network', 'status', 'block_height'])
     // The sum that an address received lately is computed before more of it counts.
     .index('address', ['address', 'status', 'block_height', 'mode', 'network'])
-    // Those that lost their confirmation, those that wait for a second node, and those that a balance showed. All are few.
+    // Finds receipts that lost their confirmation, that wait for a second node, or that a balance showed. All are few.
     // The first has more columns than it needs, so that SQLite does not prefer `open`.
     .index('unconfirmed', ['mode', 'network', 'status', 'confirmed_at'], {
       where: sql`status = 'confirmed' and confirmed_at is null`,
@@ -329,7 +329,7 @@ export const paymentTables = {
 
   /**
    * The addresses of treasuries that have money by the books: a receipt adds one, and the sweep of all removes it. Some
-   * may be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
+   * may be here for nothing, as after a reorganization; none is missing. So no query sums up all receipts ever.
    */
   unswept_forwarders: table(
     own,

@@ -7,7 +7,7 @@ import { bigint, integer, record, table, text, time } from '../table.js';
 
 export type WebhookStatus = 'pending' | 'delivered' | 'failed';
 
-/** A receiver may have echoed what it was sent. */
+/** Encrypted like the event, since a receiver may have echoed it. */
 const responses: DataPolicy = {
   ...deletedWith('outbox'),
   personal: {

@@ -17,7 +17,7 @@ const markets = symbolsOf('binance').map(({ currency, symbol }) => ({ currency, 
 export const binance: RateSourceAdapter = {
   name: 'binance',
   dollarPrices: 'none',
-  // The same market data as api.binance.com, without an account, and where that one is not reachable.
+  // Has the market data of api.binance.com, needs no account, and is reachable where that host is not.
   url: 'https://data-api.binance.vision',
   markets: markets.map(({ market }) => market),
   path: (symbols) => `/api/v3/ticker/bookTicker?symbols=${encodeURIComponent(JSON.stringify(symbols))}`,

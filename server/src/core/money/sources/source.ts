@@ -7,7 +7,7 @@ export type Price = { readonly price: Fraction } | { readonly problem: string };
 
 /** One market in the reply of a source. */
 export type Reading = Price & {
-  /** As it is asked for, or as the source names it. */
+  /** The name in the request, or the name that the source uses. */
   readonly market: string;
   /** A source has one market for each currency. */
   readonly currency: string;
@@ -25,7 +25,7 @@ export interface Reply {
 
 /** A source: its GET requests, and how to read the replies. */
 export interface RateSourceAdapter {
-  /** As in `RATES`. */
+  /** Its name in `RATES`. */
   readonly name: string;
   /** The currencies that it prices in US dollars, directly: coins, fiat currencies, both, or neither. */
   readonly dollarPrices: 'crypto' | 'fiat' | 'all' | 'none';

@@ -11,8 +11,8 @@ const mostConfirmed = 10;
 const fewestConfirmed = 3;
 
 /**
- * The position in a network's payments. Receipts can stay due for long, as while they wait for a second node: the
- * others must not wait behind them.
+ * The position in a network's payments. Receipts that wait for a second node can stay due for hours, and must not
+ * delay the others.
  */
 interface Round {
   /** The last payment. */

@@ -5,7 +5,7 @@ import { formatUnits } from '../../money/units.js';
 import { shownConfirmations } from '../depth.js';
 import type { LogEntry } from '../store.js';
 
-/** By code; `{sum}` is the amount, its currency and its network. */
+/** Messages by code. `{sum}` is the amount, its currency and its network. */
 const messages = {
   transfer_seen: 'Seen: {sum}, waiting for {confirmations} confirmations',
   other_transfer_seen: 'Seen: {sum}, which does not count towards this payment',

@@ -72,7 +72,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     return isDust(currencies, payment, { ...transfer, network }) ? 0 : awaitedWithoutBlock(network, payment);
   }
 
-  /** The same of one that waits for a block, if it is no dust. */
+  /** The time until which a payment waits for a transfer that is not in a block yet and is not dust. */
   function awaitedWithoutBlock(network: string, payment: PlainPayment): number {
     return deadlineOfRow(payment) + inclusionHoursOf(currencies.network(payment.mode, network)) * 3_600_000;
   }
@@ -94,8 +94,8 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   }
 
   /**
-   * By its own worth; see `stake.ts` for the rest at stake. Never less than its payment was locked with: an overpaid
-   * one can be worth far more than that.
+   * The depth that a transfer needs by its own worth; `stake.ts` judges the rest at stake. At least the depth of the
+   * locked payment, since an overpayment can be worth far more.
    */
   function depthOf({ currency, amount: units }: ChainTransfer, code: string, payment: PaymentRow): Depth {
     const network = currencies.network(payment.mode, code);

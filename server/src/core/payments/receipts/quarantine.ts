@@ -68,7 +68,7 @@ interface Failed extends NetworkRef {
 
 export type Quarantine = ReturnType<typeof createQuarantine>;
 
-/** @returns quarantines what a scan could not process, and logs it. Its `former` is the row of the last failure */
+/** @returns a function that quarantines a payment or transfer that a scan could not process, and logs it. Its `former` is the row of the last failure */
 export function createQuarantine(clock: Clock, log: Logger) {
   return async (
     transaction: Transaction,

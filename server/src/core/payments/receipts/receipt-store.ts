@@ -99,8 +99,8 @@ export const markArrived = (transaction: Transaction, receipts: readonly Receipt
   markUnswept(transaction, receipts.filter(isInBlock));
 
 /**
- * Stores new receipts, and what changes of others, without `countChanges` and `markArrived`. Those that get the same new
- * values are updated together: those of a block get its height and its hash.
+ * Stores new receipts, and the changes of others, without `countChanges` and `markArrived`. Receipts with the same new
+ * values, such as the height and hash of their block, are updated in one statement.
  */
 export async function writeReceipts(transaction: Transaction, changes: readonly ReceiptChange[]) {
   const receipts = changes.map(({ after }) => after);
@@ -163,11 +163,11 @@ const refsOn = (reader: Reader, { mode, network }: NetworkRef) =>
     .select(['id', 'payment_id'])
     .where((e) => e.and({ mode, network }));
 
-/** The same of those that are on the chain or pending. */
+/** `refsOn` for receipts that are on the chain or pending. */
 const liveRefsOn = (reader: Reader, place: NetworkRef) =>
   refsOn(reader, place).where('status', 'in', ['seen', 'confirmed']);
 
-/** The same for those that are looked for by something else: an address or a payment. */
+/** `liveRefsOn` for queries that begin with an address or a payment instead. */
 const liveRefs = (reader: Reader, { mode, network }: NetworkRef) =>
   reader
     .selectFrom('receipts')
@@ -272,7 +272,7 @@ const findMoved = preparedIn((reader, txHashes, place: NetworkRef) =>
 );
 
 interface Depths extends NetworkRef {
-  /** Of the block after the last scanned one. */
+  /** The height after the last scanned block. */
   readonly nextHeight: number;
   readonly finalHeight: number;
 }

@@ -140,9 +140,9 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   }
 
   /**
-   * Judges what is deep enough by all that is at stake with it, and marks what waits for more.
+   * Judges receipts that are deep enough by all that is at stake with them, and marks those that must wait.
    * @param all of the scan. They are stored first if stored receipts are at stake too
-   * @param works those that may be confirmed
+   * @param works the payments whose receipts may be confirmed
    * @returns the ids of the receipts that are not confirmed now
    */
   async function judgeDue(

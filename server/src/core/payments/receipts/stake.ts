@@ -19,7 +19,7 @@ import { isDeep } from './work.js';
 
 /** More receipts than this at one address are not counted: they are at least as much as every limit. */
 const mostCounted = 1000;
-/** So many addresses are asked for at once. */
+/** The number of addresses in one query. */
 const atOnce = 20;
 
 type Place = NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>;
@@ -42,7 +42,7 @@ export function readsStakes(currencies: PaymentsDeps['currencies'], place: Netwo
 
 export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currencies' | 'depths'>) {
   /**
-   * By the configuration and the rates of now. A payment has one address on a network, and so has a wallet.
+   * Judges by the current configuration and rates. A payment has one address on a network, and so has a wallet.
    * @param receipts in blocks that are deep enough for each receipt on its own
    */
   return async (reader: Reader, place: Place, receipts: readonly ReceiptRow[]): Promise<Judged[]> => {
@@ -163,7 +163,7 @@ export function isReadyNow(place: Place, { receipt, required }: Judged): boolean
 /** The columns to store of due receipts, and the receipts that must not be confirmed now anyway. */
 export function takeVerdicts(place: Place, judged: readonly Judged[]) {
   const changed: ReceiptRow[] = [];
-  /** By id. */
+  /** Ids of receipts that must not be confirmed now. */
   const held = new Set<string>();
   for (const one of judged) {
     const { receipt, required, isGuessed, needsCheck } = one;

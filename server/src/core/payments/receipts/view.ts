@@ -1,4 +1,4 @@
-/** Turns what happened to a payment into the API's representation: the transfers it received, and what was credited. */
+/** Builds the API's representation of the transfers that a payment received, and of its credits. */
 import type { Credit, Receipt, UnlistedReceipts } from 'crypto-checkout/contract';
 import { transactionPage, type Network } from '../../chains/networks.js';
 import type { Currencies } from '../../money/currencies.js';

@@ -10,7 +10,7 @@ const mostListed = 20;
 export interface WaitingPayments extends NetworkRef {
   /** `second node`: no node of a second provider has confirmed them; `final`: their blocks are not final yet. */
   readonly waitsFor: 'second node' | 'final';
-  /** Of the payments, oldest first: the first ones. */
+  /** Ids of the first payments, oldest first. */
   readonly payments: readonly string[];
   readonly count: number;
   /** The first block that has one of their transfers. */

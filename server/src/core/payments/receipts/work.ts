@@ -32,9 +32,9 @@ export interface Scan extends ScanBatch {
 /** A payment whose receipts on the network may change, step by step. */
 export interface Work {
   readonly payment: PaymentRow;
-  /** Those that may change, by the key of their transfer, as far as they are brought up to date. */
+  /** Receipts that may change, by the key of their transfer, with the changes made so far. */
   readonly receipts: Map<string, ReceiptRow>;
-  /** The same as they are stored, by id. New ones are missing. */
+  /** These receipts as stored, by id. New ones are missing. */
   readonly stored: Map<string, ReceiptRow>;
   /** The log entries about changes that are not stored yet. */
   readonly log: LogEntry[];
