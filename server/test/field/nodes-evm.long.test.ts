@@ -5,6 +5,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../src/modules/networks/evm/evm-chain.js';
+import { createEvmClient } from '../../src/modules/networks/evm/client.js';
+import { createEvmNodes } from '../../src/modules/networks/evm/evm-nodes.js';
+import { createNodeClient } from '../../src/modules/networks/rpc/node-client.js';
 import { crossCheck } from '../../src/core/scanning/cross-check.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import {
@@ -491,5 +494,63 @@ describe('The number of transactions that an account has sent', () => {
     expect(await failure(ask())).toContain('request timed out');
     answer(/^eth_call$/, () => new NodeRefusal(-32000, 'missing trie node 12ab (path )'));
     expect(await ask()).toBeUndefined();
+  });
+});
+
+describe('A contract that reverts in the words of a node', () => {
+  const words = [
+    'too many requests, try again in 9999 minutes',
+    'header not found, missing trie node: state was pruned',
+    'daily request count exceeded, request rate limited',
+  ].join('. ');
+  const refusals: readonly [string, number, string][] = [
+    ['go-ethereum PR 31456', 3, `execution reverted: ${words}`],
+    ['wevm/viem PR 4092', -32000, `execution reverted: ${words}`],
+    ['ethcontract-rs#92', -32000, `VM Exception while processing transaction: revert ${words}`],
+    ['go-ethereum#21886, nethermind#2098', -32015, 'VM execution error.'],
+    ['nethermind#2718', -32015, words],
+  ];
+
+  it.each(refusals)('stops no node, neither alone nor among other calls: %s', async (_, code, message) => {
+    const address = newAddress();
+    const nodes = createEvmNodes(
+      { mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url], assets: [] },
+      { warn: (text) => said.push(text) },
+    );
+    answer(/^eth_call$/, () => new NodeRefusal(code, message));
+    const ask = () =>
+      nodes.run(
+        async (evm) => [
+          await evm.acceptsSignature(address, `0x${'12'.repeat(32)}`, '0x1234'),
+          await Promise.all([evm.chainId(), evm.call({ to: address, data: '0x' }), evm.chainId()]),
+        ],
+        signal,
+      );
+    const answers = [false, [anvilChainId, undefined, anvilChainId]];
+    expect([await ask(), await ask()]).toEqual([answers, answers]);
+    expect(said).toEqual([]);
+    expect(nodes.limits()).toBeUndefined();
+  });
+
+  it.each(refusals)('stops no node that sends it with an HTTP status: %s', async (_, code, message) => {
+    proxy.respond = (response, [call]) => {
+      if (call?.method !== 'eth_call') return false;
+      response.writeHead(400).end(JSON.stringify({ error: { code, message } }));
+      return true;
+    };
+    const node = createNodeClient({ name: 'node 1', url: proxy.url });
+    const evm = createEvmClient(node, signal);
+    expect(await evm.acceptsSignature(newAddress(), `0x${'12'.repeat(32)}`, '0x1234')).toBe(false);
+    expect(await evm.chainId()).toBe(anvilChainId);
+    expect(node.usage().limited).toBe(0);
+  });
+
+  it('A state after a block is not called gone because of such words', async () => {
+    const evm = createEvmClient(createNodeClient({ name: 'node 1', url: proxy.url }), signal);
+    const height = await heightNow();
+    const ask = () => evm.atBlock(() => evm.balances(undefined, [newAddress()], height));
+    expect(await ask()).toEqual([0n]);
+    answer(/^eth_call$/, () => new NodeRefusal(3, `execution reverted: ${words}`));
+    expect(await failure(ask())).toContain(words);
   });
 });

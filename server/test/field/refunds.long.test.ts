@@ -244,11 +244,19 @@ describe('Contract wallets, on a real chain', () => {
   });
 
   it('cannot stop a network by their answers (LIT-Protocol/chipotle#473)', async () => {
-    const token = await refund();
-    await fixture.anvil.call('ContractWallet', wallet, 'turnHostile', []);
-    expect(await prove(fixture.server, token, by(strangerKey))).toBe(false);
-    const nodes = fixture.server.app.networks().find(({ network }) => network === 'evm-dev');
-    expect(JSON.stringify(nodes)).not.toMatch(/gas|timed? ?out/i);
+    const { anvil, server } = fixture;
+    const hostile = [
+      ['complain', ['too many requests, try again in 9999 minutes']],
+      ['turnHostile', []],
+    ] as const;
+    const tokens = [await refund(), await refund()];
+    for (const [index, [method, inputs]] of hostile.entries()) {
+      await anvil.call('ContractWallet', wallet, 'complain', ['']);
+      await anvil.call('ContractWallet', wallet, method, inputs);
+      expect(await prove(server, tokens[index] ?? '', by(strangerKey))).toBe(false);
+      const nodes = server.app.networks().find(({ network }) => network === 'evm-dev');
+      expect(JSON.stringify(nodes)).not.toMatch(/gas|timed? ?out|requests for/i);
+    }
     await refund();
   });
 });

@@ -174,6 +174,7 @@ contract ContractWallet {
     address private immutable owner;
     mapping(bytes32 => bool) private signed;
     bool private isHostile;
+    string private complaint;
 
     constructor(address owner_) {
         owner = owner_;
@@ -193,7 +194,13 @@ contract ContractWallet {
         isHostile = true;
     }
 
+    /// It reverts with this text from then on.
+    function complain(string calldata text) external {
+        complaint = text;
+    }
+
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
+        require(bytes(complaint).length == 0, complaint);
         if (isHostile) while (true) {}
         if (signature.length == 0) {
             require(signed[hash], "not signed");

@@ -8,6 +8,7 @@ import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../../../core/chains/chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-error.js';
+import { isRevert } from '../rpc/refusals.js';
 import { createSupport, methodNotFound } from '../rpc/support.js';
 import {
   hexDataOf,
@@ -176,7 +177,7 @@ export function createEvmClient(
     call: (call: EvmCall, at: number | 'latest' = 'latest') =>
       ifRefused(ask('eth_call', call, tagOf(at)).then(hexDataOf), (failure) => {
         // Only what the contract itself answers says something about it.
-        if (!isRevert(failure)) throw failure;
+        if (!isOfContract(failure)) throw failure;
         return undefined;
       }),
 
@@ -263,7 +264,7 @@ export function createEvmClient(
     send: (transaction: string): Promise<string | undefined> =>
       ifRefused(
         ask('eth_sendRawTransaction', transaction).then(() => undefined),
-        ({ message }) => (isKnown.test(message) ? undefined : message),
+        (failure) => (isKnown.test(failure.message) && !isOfContract(failure) ? undefined : failure.message),
       ),
 
     /** Posts JSON to another API of the node, such as Tron's, at a path next to that of JSON-RPC. */
@@ -325,20 +326,27 @@ function isUnsupported({ code }: RpcFailure): boolean {
 }
 
 /** Nodes keep the state only after the newest blocks, and word this error in many ways. */
-function isStateGone({ message }: RpcFailure): boolean {
-  return /trie|state|histor|archive|prune|proof window|old block/i.test(message);
+function isStateGone({ code, message }: RpcFailure): boolean {
+  return (
+    !isRevert({ code, text: message }) &&
+    /trie|state|histor|archive|prune|proof window|old block/i.test(message)
+  );
 }
 
 const isKnown = /already known|already imported|known transaction/i;
 
 /** True if a call failed in the contract, and not in the node. */
-function isRevert({ code, message }: RpcFailure): boolean {
-  return code === 3 || /revert|invalid opcode|out of gas|stack underflow/i.test(message);
+function isOfContract({ code, message }: RpcFailure): boolean {
+  return isRevert({ code, text: message }) || halts.test(message);
 }
 
+/** The other ways in which code ends by its own fault, in the words of Geth. */
+const halts =
+  /invalid (opcode|jump)|out of gas|stack (underflow|limit|overflow)|write protection|return data out of bounds/i;
+
 /** Geth says "missing trie node … not found" for a state that it has dropped, and "header not found" for an unknown block. */
-function isUnknownBlock({ message }: RpcFailure): boolean {
-  if (/trie|state/i.test(message)) return false;
+function isUnknownBlock({ code, message }: RpcFailure): boolean {
+  if (isRevert({ code, text: message }) || /trie|state/i.test(message)) return false;
   return /(header|block)\b.{0,200}\bnot (be )?(found|exist)|(unknown|no such) block|not (currently )?canonical/i.test(
     message,
   );

@@ -12,7 +12,7 @@ import {
   pauseIn,
   quote,
   refusalIn,
-  wordsIn,
+  refusalInBody,
   type Refusal,
 } from './refusals.js';
 import type { RequestBudget } from './request-budget.js';
@@ -140,9 +140,11 @@ export function createNodeClient(options: NodeClientOptions) {
       const answer = await exchange(to, body, signal);
       const value = parseJson(answer.text);
       const isFine = answer.status >= 200 && answer.status < 300;
-      const words = isFine && value !== undefined ? '' : wordsIn(answer.text, value);
+      const refusal =
+        isFine && value !== undefined ? { code: 0, text: '' } : refusalInBody(answer.text, value);
+      const words = refusal.text;
       const isBusy = answer.status === 429 || (answer.status === 503 && answer.retryAfter !== null);
-      if (isBusy || isRateLimit({ code: 0, text: words })) throw pause(answer.retryAfter, words);
+      if (isBusy || isRateLimit(refusal)) throw pause(answer.retryAfter, words);
       if (isFine) {
         if (value !== undefined) return value;
         throw fail('garbage', `answered with something that is not JSON${says(words)}`, { fewer: 'later' });

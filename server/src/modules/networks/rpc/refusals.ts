@@ -36,11 +36,12 @@ export function refusalIn(answer: JsonObject): Refusal | undefined {
 
 const numberIn = ({ code }: JsonObject): number => (typeof code === 'number' ? code : 0);
 
-/** The words in the body of an HTTP error, without the pages that proxies send; empty if there are none. */
-export function wordsIn(text: string, value: unknown): string {
+/** The refusal in the body of an HTTP error, without the pages that proxies send; its words are empty if there is none. */
+export function refusalInBody(text: string, value: unknown): Refusal {
   const refusal = isObject(value) ? refusalIn(value) : undefined;
-  if (refusal) return refusal.text;
-  return value === undefined && !/[<>]/.test(text) ? text.replaceAll(/\s+/g, ' ').trim() : '';
+  if (refusal) return refusal;
+  const isText = value === undefined && !/[<>]/.test(text);
+  return { code: 0, text: isText ? text.replaceAll(/\s+/g, ' ').trim() : '' };
 }
 
 export const quote = (words: string): string => words.slice(0, longestWords);
@@ -52,9 +53,19 @@ const limits = [
   /request too quickly|requests? too (quickly|fast|often)/i,
 ];
 
+/** A call that failed in a contract: 3 at Geth and those like it, -32015 at Nethermind and OpenEthereum, which can say no more. */
+const codesOfContracts: ReadonlySet<number> = new Set([3, -32015]);
+
+/**
+ * True if a call failed in a contract, and not in the node. The rest of the text is then the contract's own: anybody can
+ * write a contract that reverts in the words of a node, so nothing about the node follows from it.
+ */
+export const isRevert = ({ code, text }: Refusal): boolean =>
+  codesOfContracts.has(code) || /revert/i.test(text);
+
 /** True if a node asks for a pause. -32005 also means that a query has too many results, so the text decides. */
-export const isRateLimit = ({ code, text }: Refusal): boolean =>
-  code === 429 || limits.some((limit) => limit.test(text));
+export const isRateLimit = (refusal: Refusal): boolean =>
+  refusal.code === 429 || (!isRevert(refusal) && limits.some((limit) => limit.test(refusal.text)));
 
 /** The time for which a node refuses everything, as in "suspended for 5 s"; undefined if it names none. */
 export function pauseIn(text: string): number | undefined {
@@ -73,4 +84,8 @@ const ofOneCall =
 
 /** True if a failure is about the call itself, so that it would fail on its own too: it is not asked again. */
 export const isOfCall = ({ code, message }: RpcFailure): boolean =>
-  code === 3 || code === -32601 || code === -32602 || isOfBitcoin(code) || ofOneCall.test(message);
+  codesOfContracts.has(code) ||
+  code === -32601 ||
+  code === -32602 ||
+  isOfBitcoin(code) ||
+  ofOneCall.test(message);
