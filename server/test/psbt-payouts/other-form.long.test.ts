@@ -2,6 +2,7 @@
  * PSBTs that the merchant's wallet has paid in a form of its own: with another coin, another change, or its outputs in another
  * order. Transfers that such a transaction pays are neither paid again nor given back.
  */
+import { hex } from '@scure/base';
 import { p2wpkh } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';
@@ -63,6 +64,23 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
     await expect(shop.discard(exported.id)).rejects.toThrow('It is settled');
     expect(await merchant.export()).toMatchObject({ psbt: null, skipped: [] });
+    await shop.expectBooksInOrder();
+  });
+
+  it.each([
+    ['a text that carries no coins', `6a0d${Buffer.from('paid by hand!').toString('hex')}`, 0n],
+    ['a script of an unknown kind', '5187', 10_000n],
+    ['a version of segwit that is not used yet', `5310${'ab'.repeat(16)}`, 10_000n],
+  ])('settles its transfers although the wallet has added %s', async (_, script, amount) => {
+    const { merchant, rows, exported, paid, first } = await prepare();
+    await shop.import(merchant.sign(exported.psbt));
+    const change = { script: changeTo(merchant, 9), amount: 39_940_000n - amount };
+    const signed = merchant.signOther([exported], [change, paid, { script: hex.decode(script), amount }]);
+    await include(signed.hex);
+    await confirm(1);
+    expect(await shop.statuses(rows)).toEqual(['success']);
+    expect(await shop.transfer(first)).toMatchObject({ tx_hash: signed.id, network_fee: 60_000n });
+    expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
     await shop.expectBooksInOrder();
   });
 

@@ -88,6 +88,15 @@ function changeFields(account: SpendingAccount, index: number) {
   return { ...(redeemScript && { redeemScript }), ...keyFields(key, account, 1, index) };
 }
 
+/** For transactions that others have made: any version, and outputs and inputs of kinds that we never make. */
+export const lenient = {
+  allowUnknownVersion: true,
+  allowUnknownOutputs: true,
+  allowUnknownInputs: true,
+  disableScriptCheck: true,
+  allowLegacyWitnessUtxo: true,
+} as const;
+
 function keyFields(key: Uint8Array, account: SpendingAccount, branch: Branch, index: number) {
   const origin = account.origin(branch, index);
   if (account.script !== 'p2tr') return { bip32Derivation: [[key, origin]] as [Uint8Array, typeof origin][] };
@@ -103,8 +112,7 @@ function keyFields(key: Uint8Array, account: SpendingAccount, branch: Branch, in
 function readPrevious(raw: string, txHash: string): Uint8Array | undefined {
   try {
     const bytes = hex.decode(raw);
-    const options = { allowUnknownOutputs: true, allowUnknownInputs: true, disableScriptCheck: true };
-    return Transaction.fromRaw(bytes, options).id === txHash ? bytes : undefined;
+    return Transaction.fromRaw(bytes, lenient).id === txHash ? bytes : undefined;
   } catch {
     return undefined;
   }

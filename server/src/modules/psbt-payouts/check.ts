@@ -12,6 +12,7 @@ import { verify, verifySchnorr } from 'tiny-secp256k1';
 import { addressOfScript, type ScriptType } from '../../core/addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import {
+  lenient,
   replaceableSequence,
   scriptsOf,
   transactionVersion,
@@ -29,13 +30,6 @@ export class Refused extends Error {
 const psbtMagic = hex.decode('70736274ff');
 /** Far above the largest transaction that a node relays. */
 const longestFile = 20_000_000;
-const lenient = {
-  allowUnknownVersion: true,
-  allowUnknownOutputs: true,
-  allowUnknownInputs: true,
-  disableScriptCheck: true,
-  allowLegacyWitnessUtxo: true,
-};
 const sighashNames: Readonly<Record<number, string>> = { 0: 'DEFAULT', 1: 'ALL', 2: 'NONE', 3: 'SINGLE' };
 const sighashAll = 1;
 

@@ -11,6 +11,7 @@ import type { TransferRow } from '../../core/db/schema.js';
 import type { AccountName } from '../../core/ledger/ledger.js';
 import type { Sent } from '../../core/withdrawals/settlement.js';
 import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
+import { lenient } from './build.js';
 import { paidAmounts, type PsbtDeps } from './context.js';
 import type { Found } from './location.js';
 import * as store from './psbt-store.js';
@@ -117,7 +118,7 @@ export function adoptReplacement(
       // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
       psbt: '',
       fee,
-      virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
+      virtual_size: (raw === undefined ? undefined : sizeOf(raw)) ?? last.virtual_size,
       change_amount: changeAmount,
       signed_transaction: raw ?? null,
       tx_hash: signed.txHash,
@@ -297,6 +298,11 @@ export function sharesOf(fee: bigint, parts: number): bigint[] {
   return Array.from({ length: parts }, (_, index) => (index === 0 ? share + rest : share));
 }
 
-function sizeOf(raw: string): number {
-  return BitcoinTransaction.fromRaw(Buffer.from(raw, 'hex'), { allowUnknownInputs: true }).vsize;
+/** Undefined if it cannot be read: the wallet may have added outputs of any kind, and its transfers end all the same. */
+function sizeOf(raw: string): number | undefined {
+  try {
+    return BitcoinTransaction.fromRaw(Buffer.from(raw, 'hex'), lenient).vsize;
+  } catch {
+    return undefined;
+  }
 }
