@@ -7,6 +7,7 @@
  */
 import { hasOutputs } from '../networks/bitcoin/utxo-node.js';
 import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
+import { readCursor } from '../../core/scanning/cursors.js';
 import { createFailures } from '../../core/shared/failures.js';
 import type { Mode } from '../../core/shared/scope.js';
 import { networkOf, walletOf, type PsbtDeps, type PsbtNetwork } from './context.js';
@@ -25,6 +26,13 @@ import type { PsbtTable, PsbtVersionRow } from './tables.js';
 const watchedMs = 24 * 60 * 60 * 1000;
 /** A block that spends a coin can be replaced by one that is a little lower. */
 const rereadBlocks = 6;
+/**
+ * A coin that is unspent now was not spent before, however late its spender is looked for. Blocks below are not needed
+ * again, and a pruned node has the last 288. No chain replaces as many as these: a reward cannot be spent before.
+ */
+const keptBlocks = 100;
+/** It is noted so seldom. */
+const noteEveryBlocks = 50;
 
 /** Those that a chain can still change. */
 export function followed({ database, clock }: Pick<PsbtDeps, 'database' | 'clock'>) {
@@ -36,6 +44,8 @@ export function createFollow(deps: PsbtDeps) {
   const { log } = deps;
   /** The networks without a node at the last run. That is logged once. */
   let unreachable: ReadonlySet<string> = new Set();
+  /** The PSBTs that could not be followed when they were last looked at. That is logged once. */
+  const unread = new Set<string>();
   /** The height of the chain when a PSBT's coins were last looked for in blocks. */
   const readUpTo = new Map<string, number>();
 
@@ -48,11 +58,21 @@ export function createFollow(deps: PsbtDeps) {
       const name = `${mode}/${network}`;
       if (down.has(name)) continue;
       await failures.collect(async () => {
+        let height: number | undefined;
         try {
-          const height = heights.get(name) ?? (await nodeOf(deps, mode, network)?.height(signal));
-          heights.set(name, height);
-          if (height === undefined || readUpTo.get(id) === height) return;
+          height = heights.get(name) ?? (await nodeOf(deps, mode, network)?.height(signal));
+        } catch (error) {
+          if (!(error instanceof NodesUnavailable)) throw error;
+          down.add(name);
+          if (unreachable.has(name)) return;
+          log.warn({ err: error, mode, network }, 'PSBTs cannot be followed; trying again');
+          return;
+        }
+        heights.set(name, height);
+        if (height === undefined || readUpTo.get(id) === height) return;
+        try {
           const { found } = await look(deps, id, signal);
+          unread.delete(id);
           // Both took whole blocks to find out, and last until the next block at least. And the coins of a discarded
           // PSBT may remain unspent forever: they are asked for once a block.
           const isAtRest = state === 'discarded' && found.kind === 'absent';
@@ -60,9 +80,13 @@ export function createFollow(deps: PsbtDeps) {
           else readUpTo.delete(id);
         } catch (error) {
           if (!(error instanceof NodesUnavailable)) throw error;
-          down.add(name);
-          if (unreachable.has(name)) return;
-          log.warn({ err: error, mode, network }, 'PSBTs cannot be followed; trying again');
+          // Its height shows, before the next PSBT, whether the node is gone or only lacks what this one needs.
+          heights.delete(name);
+          // A block that was pruned is no sooner back.
+          if (error.errors.some(({ fault }) => fault === 'failure')) readUpTo.set(id, height);
+          if (unread.has(id)) return;
+          unread.add(id);
+          log.warn({ err: error, psbt: id, mode, network }, 'A PSBT cannot be followed; trying again');
         }
       });
     }
@@ -102,7 +126,23 @@ export async function look(
   const found = await findLocation(psbt, to.node, books, signal);
   const depth = await depthOf({ deps, psbt, to, signal }, found);
   await apply({ deps, psbt, to, depth, signal }, found);
+  if (found.kind === 'absent') await noteUnspent({ deps, psbt, to, depth, signal });
   return { found, depth };
+}
+
+/**
+ * Notes now and then up to which block its coins are unspent, so that their spender is looked for only in blocks above.
+ * Never above the scan, which has read real blocks: a height alone is easily made up.
+ */
+async function noteUnspent(at: Look): Promise<void> {
+  const { deps, psbt, to, signal } = at;
+  const { mode, network, from_height: from } = psbt;
+  const scan = await readCursor(deps.database.reader, { mode, network });
+  const isDue = (height: number) => height - keptBlocks >= from + noteEveryBlocks;
+  if (!scan || !isDue(scan.height)) return;
+  const told = await to.node.unspentAt(psbt.inputs.map(outpointOf), signal);
+  const height = Math.min(told ?? -1, scan.height);
+  if (isDue(height)) await note(at, { from_height: height - keptBlocks });
 }
 
 async function depthOf(at: Omit<Look, 'depth'>, found: Location): Promise<Depth> {

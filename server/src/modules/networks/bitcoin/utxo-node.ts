@@ -42,6 +42,20 @@ export function createUtxoNode({
     unspent: (outpoints: readonly Outpoint[], withMempool: boolean, signal: AbortSignal) =>
       run((node) => node.unspent(outpoints, withMempool), signal),
 
+    /**
+     * The height of a block after which no node calls any of these outputs spent, be it the lowest of theirs; undefined if
+     * one does, or does not say since when they are there: one node alone may be wrong, or far behind.
+     */
+    async unspentAt(outpoints: readonly Outpoint[], signal: AbortSignal): Promise<number | undefined> {
+      const answers = await each((node) => node.unspent(outpoints, true), signal);
+      const heights = answers.flat().map((output) =>
+        // Counted from the block that the node named in the same answer.
+        output?.height === undefined ? -1 : output.height + output.confirmations - 1,
+      );
+      const least = Math.min(...heights);
+      return least < 0 || heights.length === 0 ? undefined : least;
+    },
+
     /** In satoshis per 1000 virtual bytes. */
     feeRates: (signal: AbortSignal) => run((node) => node.feeRates(), signal),
 
