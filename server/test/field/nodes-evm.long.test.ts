@@ -452,6 +452,61 @@ describe('A token transfer', () => {
   });
 });
 
+describe('A transaction whose receipt the node has only among those of its block (erigon#6574, bor#519, bsc-erigon#203)', () => {
+  let lacking: unknown;
+  let follower: Follower;
+  let address: Hex;
+  beforeEach(async () => {
+    follower = await follow(openChain());
+    address = newAddress();
+    await payTokens(address);
+    await payTokens(address, 4n);
+    const [log] = await anvil.rpc<{ transactionHash: string }[]>('eth_getLogs', [
+      { fromBlock: hex((await heightNow()) - 1), address: token },
+    ]);
+    lacking = log?.transactionHash;
+    answer(/^eth_getTransactionReceipt$/, (result, { params }) => (params[0] === lacking ? null : undefined));
+  });
+  const received = () => follower.received(address).map(({ amount }) => amount);
+
+  it('stops nothing: it is taken from there', async () => {
+    await follower.sync();
+    expect(received()).toEqual([3n, 4n]);
+  });
+
+  it.each([1, 12])('is taken only from the same block, %i blocks later', async (blocks) => {
+    await anvil.mine(blocks);
+    const { change } = proxy;
+    proxy.change = (call, result) =>
+      call.method === 'eth_getBlockReceipts'
+        ? (result as object[]).map((receipt) => ({ ...receipt, blockHash: `0x${'12'.repeat(32)}` }))
+        : change?.(call, result);
+    expect(await failure(follower.sync())).toContain(`has the transaction ${String(lacking)} in block`);
+    expect(received()).toEqual([]);
+    proxy.change = change;
+    await follower.sync();
+    expect(received()).toEqual([3n, 4n]);
+  });
+
+  it('counts nothing if it has failed there', async () => {
+    await follower.sync();
+    follower = await follow(openChain(), follower.head());
+    address = newAddress();
+    await payTokens(address, 5n);
+    const [log] = await anvil.rpc<{ transactionHash: string }[]>('eth_getLogs', [
+      { fromBlock: hex(await heightNow()), address: token },
+    ]);
+    lacking = log?.transactionHash;
+    const { change } = proxy;
+    proxy.change = (call, result) =>
+      call.method === 'eth_getBlockReceipts'
+        ? (result as object[]).map((receipt) => ({ ...receipt, status: '0x0' }))
+        : change?.(call, result);
+    await follower.sync();
+    expect(received()).toEqual([]);
+  });
+});
+
 describe('A head that is not there for a moment', () => {
   it.each<[string, unknown, string]>([
     ['bsc-erigon#716', null, 'answered with no block'],

@@ -168,11 +168,13 @@ async function findIn(
   }));
   const receipts = await readReceipts(
     evm,
-    found.flatMap(({ swept, tokens, direct, calls }) => [
-      ...swept.map(({ txHash }) => txHash),
-      ...tokens.map(({ log }) => log.transactionHash),
-      ...[...direct, ...calls].map(({ hash }) => hash),
-    ]),
+    found.flatMap(({ block, swept, tokens, direct, calls }) =>
+      [
+        ...swept.map(({ txHash }) => txHash),
+        ...tokens.map(({ log }) => log.transactionHash),
+        ...[...direct, ...calls].map(({ hash }) => hash),
+      ].map((hash) => ({ hash, block })),
+    ),
   );
   const blocks = new Set(read.map(({ block }) => block.hash));
   const fees = new Map<string, TransactionFee>();
@@ -379,7 +381,7 @@ export async function readIncome(
   );
   const receipts = await readReceipts(
     evm,
-    calls.map(({ hash }) => hash),
+    calls.map(({ hash }) => ({ hash, block })),
   );
   const swept = logs.flatMap((log) => readSwept(log) ?? []);
   return treasuries.map((treasury) =>

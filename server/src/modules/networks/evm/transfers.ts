@@ -68,7 +68,7 @@ export async function findTransfers(
   const hits = await oursAmong(moves, context);
   const receipts = await readReceipts(
     evm,
-    hits.map(({ txHash }) => txHash),
+    hits.map(({ txHash, block }) => ({ hash: txHash, block })),
   );
   const transactions = hits.flatMap(({ transaction }) => transaction ?? []);
   const confirmed = await dialect.confirmNative?.(evm, transactions);
@@ -104,18 +104,31 @@ function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): FoundMov
   return moves;
 }
 
-/** Receipts by the hash of their transaction. @throws NodeError if the node lacks one */
+/**
+ * Receipts by the hash of their transaction. Some nodes have those of what the chain itself has done, such as coins that
+ * come from another chain, only among the receipts of the block.
+ * @throws NodeError if the node lacks one
+ */
 export async function readReceipts(
   evm: EvmClient,
-  txHashes: readonly string[],
+  transactions: readonly { readonly hash: string; readonly block: EvmHeader }[],
 ): Promise<ReadonlyMap<string, EvmReceipt>> {
-  const hashes = [...new Set(txHashes)];
-  const receipts = await evm.receipts(hashes);
-  return new Map(
-    receipts.map((receipt, index) => {
-      if (receipt) return [hashes[index] ?? '', receipt];
-      throw new NodeError('inconsistent', `${evm.name} has a transaction, but not its receipt`);
-    }),
+  const blocks = new Map(transactions.map(({ hash, block }) => [hash, block]));
+  const hashes = [...blocks.keys()];
+  const own = await evm.receipts(hashes);
+  const found = new Map(own.flatMap((receipt, index) => (receipt ? [[hashes[index] ?? '', receipt]] : [])));
+  const missing = new Set(hashes.filter((hash) => !found.has(hash)));
+  for (const { height, hash } of new Set([...missing].flatMap((one) => blocks.get(one) ?? []))) {
+    for (const receipt of (await evm.blockReceipts(height)) ?? []) {
+      const { transactionHash, blockHash } = receipt;
+      if (blockHash === hash && missing.has(transactionHash)) found.set(transactionHash, receipt);
+    }
+  }
+  const lacking = hashes.find((hash) => !found.has(hash));
+  if (lacking === undefined) return found;
+  throw new NodeError(
+    'inconsistent',
+    `${evm.name} has the transaction ${lacking} in block ${blocks.get(lacking)?.height ?? ''}, but not its receipt`,
   );
 }
 
