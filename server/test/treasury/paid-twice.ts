@@ -415,6 +415,37 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
+    const untold = (isUntold: boolean) => {
+      node.change = ({ method, params }) =>
+        isUntold && method === 'eth_call' && typeof params[1] === 'string' && params[1].startsWith('0x')
+          ? new Error('missing trie node 12ab (path ) state 0x34cd is not available')
+          : undefined;
+    };
+
+    it('waits on for its payment when a stranger calls a treasury that is an account, whose old balances no node has', async () => {
+      const id = await createTransfer(0.0003, 'ETH');
+      const setCode = (text: string) => anvil.rpc('anvil_setCode', [treasury, text]);
+      const unclear = async () => {
+        await fixture.watch();
+        const found = await fixture.command<{ treasuries: { unclear: string[] }[] }>('chains status');
+        return found.treasuries.flatMap((one) => one.unclear);
+      };
+      untold(true);
+      await transact(anvil, treasury, '0xabcdef', undefined, 5n);
+      expect(await unclear()).toEqual([]);
+      // An account that runs the code of a contract can pay when it is called (EIP-7702).
+      await setCode(`0xef0100${'12'.repeat(20)}`);
+      await transact(anvil, treasury, '0x', undefined, 5n);
+      expect(await unclear()).toEqual([id]);
+      await setCode('0x');
+      untold(false);
+      await fixture.command(`transfers release ${id} --yes --reason Checked`);
+      expect(await exported()).toContain(id);
+      await payOut(300_000_000_000_000n, 'ETH');
+      await fixture.watch();
+      expect(await status(id)).toBe('success');
+    });
+
     describe('if the treasury is a contract', () => {
       let safe: `0x${string}`;
 
@@ -431,12 +462,6 @@ const testTransfers = (engine: TestEngine): unknown =>
         return Object.fromEntries(read) as Record<string, number>;
       };
       const callSafe = (amount: bigint) => anvil.call('Treasury', safe, 'payOut', [[destination], amount]);
-      const untold = (isUntold: boolean) => {
-        node.change = ({ method, params }) =>
-          isUntold && method === 'eth_call' && typeof params[1] === 'string' && params[1].startsWith('0x')
-            ? new Error('missing trie node 12ab (path ) state 0x34cd is not available')
-            : undefined;
-      };
 
       it('A transfer waits for the operator where nodes have dropped the balances, and the network continues', async () => {
         const id = await createTransfer(0.0004, 'ETH');

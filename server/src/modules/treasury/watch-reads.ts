@@ -333,7 +333,11 @@ async function findContractPayments(
     list.map((one, index) => ({ txHash: first.hash, outputIndex: -1 - index, treasury, isCertain, ...one }));
   const destinations = [...new Set(expected.map(({ address }) => address))];
   const changes = await balanceChanges(evm, [treasury, ...destinations], height);
-  if (!changes) return paid(expected, false);
+  if (!changes) {
+    // An account runs no code when it is called. One that called itself may have had some then (EIP-7702).
+    const isPlain = calls.every(({ from }) => from !== treasury) && (await evm.code(treasury)) === '0x';
+    return isPlain ? [] : paid(expected, false);
+  }
   const [change = 0n, ...gained] = changes;
   const sumOf = (list: readonly { readonly value: bigint }[]) =>
     list.reduce((total, { value }) => total + value, 0n);
