@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { GasSweeper } from '../../src/modules/treasury/gas-sweeper.js';
+import { startAnvil, type Anvil } from '../support/anvil.js';
 import type { TestEngine } from '../support/engines.js';
+import { NodeRefusal, startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 import { roundsOf } from '../support/rounds.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
@@ -14,18 +16,28 @@ const perMerchant = roundsOf({ usual: 10, soak: 20 });
 
 export const testGasSweeper = (engine: TestEngine): unknown =>
   describe(`the gas key on ${engine.name}`, () => {
+    let anvil: Anvil;
+    let node: ProviderProxy;
     let fixture: TreasuryFixture;
     let sweeper: GasSweeper;
     let key: Buffer;
 
     beforeAll(async () => {
+      anvil = await startAnvil();
+      node = await startProviderProxy(anvil.url);
       fixture = await openTreasury(engine, {
-        network: { sweeps: { minValue: '15', maxGasPriceGwei: '50', dailyBudget: '0.5' } },
+        anvil,
+        network: { nodes: [node.url], sweeps: { minValue: '15', maxGasPriceGwei: '50', dailyBudget: '0.5' } },
       });
       await fixture.setTreasury();
     });
-    afterAll(() => fixture.stop());
+    afterAll(async () => {
+      await fixture.stop();
+      await node.close();
+      await anvil.stop();
+    });
     beforeEach(async () => {
+      node.change = undefined;
       // A fresh key for each test: its nonces and its budget start at zero.
       const made = generatePrivateKey();
       key = Buffer.from(made.slice(2), 'hex');
@@ -66,6 +78,23 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       return found.address;
     }
 
+    /** Another merchant, with a treasury. */
+    async function openMerchant(to: string): Promise<{ readonly id: string; readonly key: string }> {
+      const { app, database } = fixture.server;
+      const { id } = await database.write((transaction) =>
+        app.merchants.create(transaction, { name: 'Other Shop' }),
+      );
+      await database.write((transaction) =>
+        app.depositKeys.set(transaction, { merchantId: id, mode: 'test' }, 'evm', { treasury: to }),
+      );
+      await app.depositKeys.refresh();
+      await treasuryModule.rules(app).forwarderChecks.refresh(signal);
+      const { key: secret } = await database.write((transaction) =>
+        app.keys.create(transaction, { merchantId: id, kind: 'secret', mode: 'test' }),
+      );
+      return { id, key: secret };
+    }
+
     it('waits for the threshold, then sweeps once, and books what it cost', async () => {
       await fixture.pay('USDT');
       await sweeper.advance(signal);
@@ -93,22 +122,9 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       `brings every unit from ${2 * perMerchant} forwarders of two merchants to the right treasury`,
       { timeout: 60_000 + perMerchant * 2000 },
       async () => {
-        const { app, database } = fixture.server;
         const other = '0x976EA74026E726554dB657fA54763abd0C3a0aa9';
-        const second = await database.write((transaction) =>
-          app.merchants.create(transaction, { name: 'Other Shop' }),
-        );
-        await database.write((transaction) =>
-          app.depositKeys.set(transaction, { merchantId: second.id, mode: 'test' }, 'evm', {
-            treasury: other,
-          }),
-        );
-        await app.depositKeys.refresh();
-        await treasuryModule.rules(app).forwarderChecks.refresh(signal);
-        const { key: secondKey } = await database.write((transaction) =>
-          app.keys.create(transaction, { merchantId: second.id, kind: 'secret', mode: 'test' }),
-        );
-        const keys = new Map([[second.id, secondKey]]);
+        const second = await openMerchant(other);
+        const keys = new Map([[second.id, second.key]]);
         const sums = new Map<string, bigint>();
         for (const [merchantId, to] of [
           [fixture.merchantId, treasury],
@@ -140,6 +156,66 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
         }
       },
     );
+
+    describe('goes on with the next treasury when the most valuable one', () => {
+      const hostile = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
+      let owner: string;
+      beforeAll(async () => {
+        owner = (await openMerchant(hostile)).key;
+        for (let index = 0; index < 4; index += 1) {
+          await fixture.sendTo(await walletAddress(owner, 'USDT'), 'USDT', 9_000_000n);
+        }
+      });
+      /** Changes the gas that a sweep of the treasury takes. @param most gas for so many addresses; an Error refuses it */
+      const estimates = (most: (addresses: number) => bigint | Error | undefined) => {
+        node.change = ({ method, params }) => {
+          const [call] = params as [{ readonly data?: string }?];
+          if (method !== 'eth_estimateGas' || !call?.data?.includes(hostile.slice(2).toLowerCase()))
+            return undefined;
+          const gas = most(sweepWords(call.data));
+          return typeof gas === 'bigint' ? `0x${gas.toString(16)}` : gas;
+        };
+      };
+      /** The words of a call with one address are fewer than those of a call with more, by one for each. */
+      const sweepWords = (data: string) => (data.length - 10) / 64 - 7;
+
+      it.each<[string, (price: bigint) => bigint | Error]>([
+        ['refuses', () => new NodeRefusal(3, 'execution reverted: no')],
+        ['burns more gas than the key can pay', () => 10n ** 10n],
+        [
+          'would take more than half of the budget for gas that no other takes',
+          (price) => (36n * 10n ** 16n) / price,
+        ],
+      ])('%s', async (_, gas) => {
+        await fixture.pay('USDT');
+        await fixture.pay('USDT');
+        const { baseFeePerGas } = await anvil.rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', [
+          'latest',
+          false,
+        ]);
+        const tip = await anvil.rpc<string>('eth_maxPriorityFeePerGas', []);
+        const estimate = gas(2n * BigInt(baseFeePerGas) + BigInt(tip));
+        estimates(() => estimate);
+        const before = await fixture.balance('USDT', treasury);
+        for (let pass = 0; pass < 2; pass += 1) {
+          await sweeper.advance(signal);
+          await fixture.anvil.mine(confirmations);
+        }
+        expect(await states()).toEqual(['mined']);
+        expect((await fixture.balance('USDT', treasury)) - before).toBe(20_000_000n);
+        expect(await fixture.balance('USDT', hostile)).toBe(0n);
+      });
+
+      it('A treasury of which less can be swept at once is swept in parts', async () => {
+        estimates((addresses) => (addresses > 2 ? new NodeRefusal(3, 'execution reverted') : undefined));
+        for (let pass = 0; pass < 4; pass += 1) {
+          await sweeper.advance(signal);
+          await fixture.anvil.mine(confirmations);
+        }
+        expect((await transactions()).map(({ addresses }) => addresses)).toEqual([2, 2]);
+        expect(await fixture.balance('USDT', hostile)).toBe(36_000_000n);
+      });
+    });
 
     it('sends nothing while gas is too expensive, its own coin is missing, or the budget is spent', async () => {
       await fixture.pay('USDT');

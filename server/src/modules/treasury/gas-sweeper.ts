@@ -15,7 +15,7 @@ import type { EvmConnected, TreasuryContext } from './context.js';
 import { forwarderFactory } from '../../core/addresses/forwarder-factory.js';
 import { abandonNonce, endTransaction, recordTransaction, reopenFrom, spentLastDay } from './gas-books.js';
 import { nextNonce, openTransactions } from './gas-transactions.js';
-import { mostBalances, planSweeps, transactionsOf, type SweepTransaction } from './plan.js';
+import { mostBalances, planSweeps, transactionsOf, usualGas, type SweepItem } from './plan.js';
 import { signTransaction, type UnsignedTransaction } from './transaction.js';
 import type { GasTransactionRow } from './tables.js';
 
@@ -50,6 +50,11 @@ export function createGasSweeper(deps: TreasuryContext, privateKey: Uint8Array, 
   };
 }
 
+/** Below, no sweep is possible: that of one address takes more. */
+const leastGas = 40_000n;
+/** A sweep that takes so many times the usual gas is the doing of a treasury, or of a token. */
+const unusualGas = 5n;
+
 type SweptNetwork = NonNullable<ReturnType<typeof openNetwork>>;
 
 /** Undefined if the configuration does not let the gas key sweep the network. */
@@ -64,6 +69,8 @@ function openNetwork(
   const coin = coinOf(chainAssets);
   if (!sweeps || !coin) return undefined;
   let logged: string | undefined;
+  /** The treasuries that were passed over, until one of their sweeps is sent. */
+  const passedOver = new Set<string>();
   return {
     connected,
     evm,
@@ -85,6 +92,16 @@ function openNetwork(
       logged = reason;
       if (reason !== undefined)
         log.warn({ mode, network: code }, `The gas key ${sender} does not sweep: ${reason}`);
+    },
+    /** Logs once why a treasury is not swept: it can give another reason each time. Undefined once it is. */
+    logTreasury(treasury: string, reason: string | undefined): void {
+      if (reason === undefined) passedOver.delete(treasury);
+      if (reason === undefined || passedOver.has(treasury)) return;
+      passedOver.add(treasury);
+      log.warn(
+        { mode, network: code, treasury },
+        `The gas key ${sender} does not sweep the treasury ${treasury}, and goes on with the next: ${reason}`,
+      );
     },
   };
 }
@@ -115,49 +132,92 @@ function createNetworkSweeper(deps: TreasuryContext, network: SweptNetwork, time
       return;
     }
     const due = await findDue(deps, network, signal);
-    if (due) await sweep(deps, network, due, nonce, signal);
+    if (due.length > 0) await sweep(deps, network, due, nonce, signal);
   };
 }
 
-/** The most valuable sweep among the treasuries that have more than the threshold. */
+/** The balances of one treasury, the most valuable first. */
+type Due = readonly SweepItem[];
+
+/** The treasuries that have more than the threshold, the most valuable first. */
 async function findDue(
   deps: TreasuryContext,
   { connected, evm, limits, logReason }: SweptNetwork,
   signal: AbortSignal,
-): Promise<SweepTransaction | undefined> {
+): Promise<readonly Due[]> {
   const { baseFee, priorityFee } = await evm.run((node) => node.gasPrice(), signal);
   if (baseFee + priorityFee > limits.maxGasPrice) {
     logReason('gas costs more than maxGasPriceGwei');
-    return undefined;
+    return [];
   }
   const plan = await planSweeps(deps, { network: connected }, signal);
-  const worthOf = ({ items }: SweepTransaction) => items.reduce((sum, { worth }) => sum + (worth ?? 0n), 0n);
-  const byTreasury = transactionsOf(plan, Number.MAX_SAFE_INTEGER).filter(
-    (transaction) => worthOf(transaction) >= limits.minValue,
-  );
-  const [best] = byTreasury.sort((a, b) => (worthOf(b) > worthOf(a) ? 1 : -1));
-  if (!best) return undefined;
-  // The most valuable items go first.
-  const items = [...best.items].sort((a, b) => ((b.worth ?? 0n) > (a.worth ?? 0n) ? 1 : -1));
-  return transactionsOf({ items }, mostBalances)[0];
+  const worthOf = (items: Due) => items.reduce((sum, { worth }) => sum + (worth ?? 0n), 0n);
+  return transactionsOf(plan, Number.MAX_SAFE_INTEGER)
+    .map(({ items }) => [...items].sort((a, b) => ((b.worth ?? 0n) > (a.worth ?? 0n) ? 1 : -1)))
+    .filter((items) => worthOf(items) >= limits.minValue)
+    .sort((a, b) => (worthOf(b) > worthOf(a) ? 1 : -1));
 }
 
+/**
+ * Sweeps the first treasury of which a sweep is possible. What one treasury does when it is paid, such as to refuse,
+ * or to burn gas, must not stop the others.
+ */
 async function sweep(
   deps: TreasuryContext,
   network: SweptNetwork,
-  { to, data, items }: SweepTransaction,
+  due: readonly Due[],
   nonce: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { evm, account, logReason } = network;
-  const estimate = await evm.run((node) => node.estimateGas({ from: account.sender, to, data }), signal);
-  if (typeof estimate !== 'bigint') {
-    logReason(`its transaction would fail: ${estimate.refused}`);
+  const { logReason, logTreasury } = network;
+  const fees = await readFees(deps, network, nonce, undefined, signal);
+  const nothing = whyTooMuch(network, fees, leastGas * fees.maxFee);
+  if (nothing !== undefined) {
+    logReason(nothing);
     return;
   }
-  const call = { nonce, gasLimit: (estimate * 12n) / 10n, data, addresses: items.length };
-  const row = await sign(deps, network, call, undefined, signal);
-  if (row) await broadcast(deps, network, row, signal);
+  for (const items of due) {
+    const treasury = items[0]?.treasury ?? '';
+    const found = await findPossible(network, items, fees, signal);
+    if ('reason' in found) {
+      logTreasury(treasury, found.reason);
+      continue;
+    }
+    logTreasury(treasury, undefined);
+    const row = await sign(deps, network, { nonce, ...found }, fees, undefined);
+    if (row) await broadcast(deps, network, row, signal);
+    return;
+  }
+}
+
+/** As many of the balances of a treasury as can be swept within the limits, or why none can: half as many at each try. */
+async function findPossible(
+  network: SweptNetwork,
+  items: Due,
+  fees: Fees,
+  signal: AbortSignal,
+): Promise<Pick<SweepCall, 'gasLimit' | 'data' | 'addresses'> | { readonly reason: string }> {
+  const { evm, account, limits } = network;
+  let reason = '';
+  for (let count = Math.min(items.length, mostBalances); count >= 1; count = Math.floor(count / 2)) {
+    const part = items.slice(0, count);
+    const [call] = transactionsOf({ items: part }, mostBalances);
+    if (!call) break;
+    const { to, data } = call;
+    const estimate = await evm.run((node) => node.estimateGas({ from: account.sender, to, data }), signal);
+    if (typeof estimate !== 'bigint') {
+      reason = `its transaction would fail: ${estimate.refused}`;
+      continue;
+    }
+    const gasLimit = (estimate * 12n) / 10n;
+    // Half of the budget is left to those that do not burn it.
+    const isUnusual = estimate > unusualGas * usualGas(part);
+    const budget = isUnusual ? limits.dailyBudget / 2n : limits.dailyBudget;
+    const problem = whyTooMuch(network, fees, gasLimit * fees.maxFee, budget);
+    if (problem === undefined) return { gasLimit, data, addresses: count };
+    reason = problem;
+  }
+  return { reason };
 }
 
 /** Follows the attempts of the lowest open nonce until one is final: again and again, and with a higher fee if stuck. */
@@ -189,52 +249,91 @@ async function followOpen(
     await abandonNonce(deps, newest);
     return;
   }
-  const { nonce, gas_limit: gasLimit, call_data: data, addresses } = newest;
-  const call = { nonce, gasLimit, data, addresses };
   const isStuck = deps.clock.real() - newest.created_at > stuckMs;
-  const replacement = isStuck ? await sign(deps, network, call, newest, signal) : undefined;
+  const replacement = isStuck ? await replace(deps, network, newest, signal) : undefined;
   await broadcast(deps, network, replacement ?? newest, signal);
 }
 
-/**
- * Signs and stores a call of the factory, within the limits on fees.
- * @param stuck a transaction with the same nonce, which this one replaces: nodes ask for a tenth more at least
- */
-async function sign(
+/** What a transaction may cost now. In wei; the fees are per gas. */
+interface Fees {
+  readonly maxFee: bigint;
+  readonly maxPriorityFee: bigint;
+  /** The lowest fee that replaces the stuck transaction. */
+  readonly leastFee: bigint;
+  readonly balance: bigint;
+  /** Spent within a day, apart from this nonce. */
+  readonly spent: bigint;
+}
+
+/** @param stuck a transaction with the same nonce, which is to be replaced: nodes ask for a tenth more at least */
+async function readFees(
   deps: TreasuryContext,
-  network: SweptNetwork,
-  call: Pick<UnsignedTransaction, 'nonce' | 'gasLimit' | 'data'> & Pick<GasTransactionRow, 'addresses'>,
+  { evm, account, limits }: SweptNetwork,
+  nonce: number,
   stuck: GasTransactionRow | undefined,
   signal: AbortSignal,
-): Promise<GasTransactionRow | undefined> {
-  const { evm, account, limits, chainId, coin, logReason } = network;
-  const { nonce, gasLimit, data, addresses } = call;
+): Promise<Fees> {
   const [{ baseFee, priorityFee }, [balance = 0n]] = await evm.run(
     (node) => Promise.all([node.gasPrice(), node.balances(undefined, [account.sender], 'latest')]),
     signal,
   );
   const raised = (fee: bigint | undefined) => (fee === undefined ? 0n : (fee * 1125n) / 1000n + 1n);
+  const leastFee = raised(stuck?.max_fee);
   const wantedPriorityFee = larger(raised(stuck?.priority_fee), priorityFee);
-  const wanted = larger(raised(stuck?.max_fee), 2n * baseFee + wantedPriorityFee);
-  const maxFee = smaller(wanted, limits.maxGasPrice);
-  if (maxFee < raised(stuck?.max_fee)) {
-    logReason('a transaction is stuck, and replacing it would cost more than maxGasPriceGwei');
+  const maxFee = smaller(larger(leastFee, 2n * baseFee + wantedPriorityFee), limits.maxGasPrice);
+  return {
+    maxFee,
+    maxPriorityFee: smaller(wantedPriorityFee, maxFee),
+    leastFee,
+    balance,
+    spent: await spentLastDay(deps, account, nonce),
+  };
+}
+
+/** Why a transaction must not cost as much; undefined if it may. @param most in wei */
+function whyTooMuch(
+  { coin, limits }: SweptNetwork,
+  { balance, spent }: Fees,
+  most: bigint,
+  budget: bigint = limits.dailyBudget,
+): string | undefined {
+  if (balance < most) return `it has too little ${coin} for gas`;
+  return spent + most > budget ? 'the daily budget would be exceeded' : undefined;
+}
+
+type SweepCall = Pick<UnsignedTransaction, 'nonce' | 'gasLimit' | 'data'> &
+  Pick<GasTransactionRow, 'addresses'>;
+
+/** Replaces a stuck transaction by one that pays more, within the limits on fees. */
+async function replace(
+  deps: TreasuryContext,
+  network: SweptNetwork,
+  stuck: GasTransactionRow,
+  signal: AbortSignal,
+): Promise<GasTransactionRow | undefined> {
+  const { nonce, gas_limit: gasLimit, call_data: data, addresses } = stuck;
+  const fees = await readFees(deps, network, nonce, stuck, signal);
+  if (fees.maxFee < fees.leastFee) {
+    network.logReason('a transaction is stuck, and replacing it would cost more than maxGasPriceGwei');
     return undefined;
   }
-  const most = gasLimit * maxFee;
-  if (balance < most) {
-    logReason(`it has too little ${coin} for gas`);
+  const problem = whyTooMuch(network, fees, gasLimit * fees.maxFee);
+  if (problem !== undefined) {
+    network.logReason(`a transaction is stuck, and cannot be replaced: ${problem}`);
     return undefined;
   }
-  if ((await spentLastDay(deps, account, nonce)) + most > limits.dailyBudget) {
-    logReason(
-      stuck
-        ? 'a transaction is stuck, and replacing it would exceed the daily budget'
-        : 'the daily budget would be exceeded',
-    );
-    return undefined;
-  }
-  const maxPriorityFee = smaller(wantedPriorityFee, maxFee);
+  return sign(deps, network, { nonce, gasLimit, data, addresses }, fees, stuck);
+}
+
+/** Signs and stores a call of the factory. @param stuck the transaction that it replaces */
+async function sign(
+  deps: TreasuryContext,
+  network: SweptNetwork,
+  { nonce, gasLimit, data, addresses }: SweepCall,
+  { maxFee, maxPriorityFee }: Fees,
+  stuck: GasTransactionRow | undefined,
+): Promise<GasTransactionRow | undefined> {
+  const { account, chainId, coin, logReason } = network;
   const to = forwarderFactory.address;
   const signed = network.sign({ chainId, nonce, gasLimit, to, data, maxFee, maxPriorityFee });
   const row = await recordTransaction(deps, {

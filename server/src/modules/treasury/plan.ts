@@ -24,6 +24,10 @@ const sweepGas = {
   later: 25_000n,
 } as const;
 
+/** The gas that a sweep usually takes, apart from that of the transaction itself. */
+export const usualGas = (items: readonly Pick<SweepItem, 'isDeployed'>[]): bigint =>
+  items.reduce((sum, { isDeployed }) => sum + (isDeployed ? sweepGas.later : sweepGas.first), 0n);
+
 /** Networks that are built on the OP stack report here the cost of a transaction's data in addition to its gas. */
 const opStackOracle = '0x420000000000000000000000000000000000000F';
 const oracle = createContract([
