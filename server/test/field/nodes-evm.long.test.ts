@@ -566,7 +566,7 @@ describe('A contract that reverts in the words of a node', () => {
     ['nethermind#2718', -32015, words],
   ];
 
-  it.each(refusals)('stops no node, neither alone nor among other calls: %s', async (_, code, message) => {
+  it.each(refusals)('stops no node, neither as the only call nor among others: %s', async (_, code, message) => {
     const address = newAddress();
     const nodes = createEvmNodes(
       { mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url], assets: [] },

@@ -157,7 +157,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       },
     );
 
-    describe('goes on with the next treasury when the most valuable one', () => {
+    describe('continues with the next treasury when the most valuable one', () => {
       const hostile = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
       let owner: string;
       beforeAll(async () => {

@@ -31,7 +31,7 @@ const rereadBlocks = 6;
  * again, and a pruned node has the last 288. No chain replaces as many as these: a reward cannot be spent before.
  */
 const keptBlocks = 100;
-/** It is noted so seldom. */
+/** It is noted so rarely. */
 const noteEveryBlocks = 50;
 
 /** Those that a chain can still change. */
@@ -132,7 +132,7 @@ export async function look(
 
 /**
  * Notes now and then up to which block its coins are unspent, so that their spender is looked for only in blocks above.
- * Never above the scan, which has read real blocks: a height alone is easily made up.
+ * Never above the scan, which has read real blocks: a height is easily made up.
  */
 async function noteUnspent(at: Look): Promise<void> {
   const { deps, psbt, to, signal } = at;

@@ -298,7 +298,7 @@ export function sharesOf(fee: bigint, parts: number): bigint[] {
   return Array.from({ length: parts }, (_, index) => (index === 0 ? share + rest : share));
 }
 
-/** Undefined if it cannot be read: the wallet may have added outputs of any kind, and its transfers end all the same. */
+/** Undefined if it cannot be read: the wallet may have added outputs of any kind, and its transfers still end. */
 function sizeOf(raw: string): number | undefined {
   try {
     return BitcoinTransaction.fromRaw(Buffer.from(raw, 'hex'), lenient).vsize;

@@ -100,7 +100,7 @@ function openNetwork(
       passedOver.add(treasury);
       log.warn(
         { mode, network: code, treasury },
-        `The gas key ${sender} does not sweep the treasury ${treasury}, and goes on with the next: ${reason}`,
+        `The gas key ${sender} does not sweep the treasury ${treasury}, and continues with the next: ${reason}`,
       );
     },
   };
@@ -159,8 +159,7 @@ async function findDue(
 }
 
 /**
- * Sweeps the first treasury of which a sweep is possible. What one treasury does when it is paid, such as to refuse,
- * or to burn gas, must not stop the others.
+ * Sweeps the first treasury of which a sweep is possible. A treasury that refuses its coins, or burns gas, must not stop the others.
  */
 async function sweep(
   deps: TreasuryContext,
@@ -254,7 +253,7 @@ async function followOpen(
   await broadcast(deps, network, replacement ?? newest, signal);
 }
 
-/** What a transaction may cost now. In wei; the fees are per gas. */
+/** The limits on a transaction now. In wei; the fees are per gas. */
 interface Fees {
   readonly maxFee: bigint;
   readonly maxPriorityFee: bigint;
@@ -265,7 +264,7 @@ interface Fees {
   readonly spent: bigint;
 }
 
-/** @param stuck a transaction with the same nonce, which is to be replaced: nodes ask for a tenth more at least */
+/** @param stuck a transaction with the same nonce, which must be replaced: nodes ask for a tenth more at least */
 async function readFees(
   deps: TreasuryContext,
   { evm, account, limits }: SweptNetwork,

@@ -44,7 +44,7 @@ export function createUtxoNode({
 
     /**
      * The height of a block after which no node calls any of these outputs spent, be it the lowest of theirs; undefined if
-     * one does, or does not say since when they are there: one node alone may be wrong, or far behind.
+     * one does, or does not say since when they are there: a single node may be wrong, or far behind.
      */
     async unspentAt(outpoints: readonly Outpoint[], signal: AbortSignal): Promise<number | undefined> {
       const answers = await each((node) => node.unspent(outpoints, true), signal);

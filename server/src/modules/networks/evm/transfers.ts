@@ -105,7 +105,7 @@ function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): FoundMov
 }
 
 /**
- * Receipts by the hash of their transaction. Some nodes have those of what the chain itself has done, such as coins that
+ * Receipts by the hash of their transaction. Some nodes have those of the chain's own transactions, such as coins that
  * come from another chain, only among the receipts of the block.
  * @throws NodeError if the node lacks one
  */

@@ -53,7 +53,7 @@ const limits = [
   /request too quickly|requests? too (quickly|fast|often)/i,
 ];
 
-/** A call that failed in a contract: 3 at Geth and those like it, -32015 at Nethermind and OpenEthereum, which can say no more. */
+/** A call that failed in a contract: 3 at Geth and those like it, -32015 at Nethermind and OpenEthereum, often without a reason. */
 const codesOfContracts: ReadonlySet<number> = new Set([3, -32015]);
 
 /**
