@@ -78,7 +78,7 @@ const optionalFeatures = [
     selector: 'MemberExpression[object.name="Intl"]:not([property.name=/^(NumberFormat|DateTimeFormat)$/])',
     message: optionalFeature,
   },
-  { selector: 'MemberExpression[property.name="randomUUID"]', message: optionalFeature },
+  { selector: 'MemberExpression[property.name=/^(randomUUID|canParse)$/]', message: optionalFeature },
 ];
 
 const jsonOfColumns = {

@@ -63,6 +63,10 @@ export function redirectTarget(order: Order, payment: Payment | undefined): stri
 /** True if the page may go there automatically: the merchant chose the URL, in the tag or on its server. */
 export function isTrusted({ redirectUrl }: Order, payment: Payment): boolean {
   if (payment.isRedirectTrusted === true || payment.redirectUrl === redirectUrl) return true;
-  // The server keeps it as browsers write it.
-  return payment.redirectUrl === (URL.canParse(redirectUrl ?? '') && new URL(redirectUrl ?? '').href);
+  try {
+    // The server keeps it as browsers write it. Not URL.canParse: phones that are still in use do not have it.
+    return payment.redirectUrl === new URL(redirectUrl ?? '').href;
+  } catch {
+    return false;
+  }
 }

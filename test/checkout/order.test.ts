@@ -1,5 +1,5 @@
 /** The order of a tag: its create request, its remembered payment and its redirect. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createPaymentBody,
   isTrusted,
@@ -105,4 +105,17 @@ it.each([
   [{ isRedirectTrusted: false, redirectUrl: 'https://shop.example/' }, 'https://shop.example/', true],
 ])('a payment with %j may leave a page with %s automatically: %s', (changes, redirectUrl, expected) => {
   expect(isTrusted({ ...order, redirectUrl }, createdPayment(changes))).toBe(expected);
+});
+
+it('the tag’s URL is trusted as the server keeps it, also in browsers without URL.canParse', () => {
+  vi.stubGlobal(
+    'URL',
+    class extends URL {
+      static override readonly canParse = undefined as unknown as typeof URL.canParse;
+    },
+  );
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const payment = createdPayment({ isRedirectTrusted: false, redirectUrl: 'https://shop.example/' });
+  expect(isTrusted({ ...order, redirectUrl: 'https://shop.example' }, payment)).toBe(true);
+  expect(isTrusted({ ...order, redirectUrl: 'thanks' }, payment)).toBe(false);
 });
