@@ -59,8 +59,10 @@ function useMissedEvents(
   const isDone = React.useRef(false);
   useMountEffect(() => {
     const { current } = element;
-    if (isDone.current || !current?.hasUpdated) return;
+    // It runs again when a Suspense boundary or an Activity shows the component again: by then, nothing was missed.
+    if (isDone.current) return;
     isDone.current = true;
+    if (!current?.hasUpdated) return;
     const missed = [new CheckoutEvent('checkout-ready', undefined), eventOf(current.status, current.payment)];
     for (const event of missed) {
       const handler: unknown = event && Reflect.get(handlers, handlerOf(event.type));
