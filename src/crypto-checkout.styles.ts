@@ -70,7 +70,8 @@ const derived = css`
 
 // Comments inside would be sent to every page. The first colours are for browsers without relative ones. `--_rem` is the payer's
 // text size, but not that of a page that makes 1rem 10 pixels. Inherited styles of the page cross the shadow boundary, and its
-// rules for all elements beat those for :host: the card begins again, with `all`, which knows every property.
+// rules for all elements beat those for :host: the card begins again, with `all`, which knows every property. A container's content
+// does not count for its width, so the first column of the host does, in a parent that is as wide as its content. It can shrink.
 export const styles = css`
   :host {
     --_accent: var(--checkout-accent, #1d4fd8);
@@ -88,10 +89,10 @@ export const styles = css`
     --_inner: calc(var(--_radius) * 0.625);
     --_space: var(--checkout-space, 8px);
     --_scheme: light;
-    display: block;
+    display: grid;
+    grid-template-columns: minmax(0, 448px) 1fr;
     inline-size: 100%;
     max-inline-size: 920px;
-    container-type: inline-size;
     --_rem: max(16px, 1rem);
   }
   @media (prefers-color-scheme: dark) {
@@ -105,7 +106,6 @@ export const styles = css`
   :host([mode='modal']) {
     display: inline-block;
     inline-size: auto;
-    container-type: normal;
   }
   :host(:disabled) {
     opacity: 0.6;
@@ -117,6 +117,10 @@ export const styles = css`
   }
   :host([hidden]) {
     display: none;
+  }
+  .box {
+    grid-column: 1 / -1;
+    container-type: inline-size;
   }
   :where(.card, .bar, .trigger) {
     all: initial;

@@ -16,8 +16,6 @@ export const modalStyles = css`
     pointer-events: auto;
     overflow: auto;
     overscroll-behavior: contain;
-    /* The card's columns depend on the dialog's width, not on that of the button that opens it. */
-    container-type: inline-size;
   }
   dialog::backdrop {
     background: #0a0f19a6;

@@ -42,7 +42,8 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
   const { state, view, problem } = shown;
   const { language, header, preload } = props;
   const isBusy = view.isBusy === true;
-  const submit = (event: SubmitEvent) => {
+  // A frame that is sandboxed without `allow-forms` submits nothing, so a press runs the action, and is then no submission.
+  const act = (event: Event) => {
     event.preventDefault();
     if (!view.isBusy) view.action?.run();
   };
@@ -50,48 +51,50 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
     ${view.content}
     ${
       view.action
-        ? html`<button part="action" class="action" type="submit" aria-disabled=${isBusy}>
+        ? html`<button part="action" class="action" type="submit" aria-disabled=${isBusy} @click=${act}>
             ${view.action.label}
           </button>`
         : nothing
     }
     ${view.more}
   </div>`;
-  return html`<form
-    part="card"
-    class="card"
-    lang=${language?.code ?? 'en'}
-    dir=${language?.isRtl ? 'rtl' : 'ltr'}
-    aria-labelledby="heading"
-    aria-busy=${isBusy}
-    @submit=${submit}
-    @pointerenter=${preload}
-    @focusin=${preload}
-  >
-    ${isTest ? html`<p part="test-mode" class="test">${text('testMode')}</p>` : nothing}
-    <div class="order"><slot name="header">${header}</slot>${view.side}</div>
-    <div class="pay">
-      <div class="title">
-        ${view.badge}
-        <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
-        ${view.time}
+  return html`<div class="box">
+    <form
+      part="card"
+      class="card"
+      lang=${language?.code ?? 'en'}
+      dir=${language?.isRtl ? 'rtl' : 'ltr'}
+      aria-labelledby="heading"
+      aria-busy=${isBusy}
+      @submit=${act}
+      @pointerenter=${preload}
+      @focusin=${preload}
+    >
+      ${isTest ? html`<p part="test-mode" class="test">${text('testMode')}</p>` : nothing}
+      <div class="order"><slot name="header">${header}</slot>${view.side}</div>
+      <div class="pay">
+        <div class="title">
+          ${view.badge}
+          <h2 id="heading" part="heading" tabindex="-1">${view.heading}</h2>
+          ${view.time}
+        </div>
+        <p part="status" class=${view.isOnlySpoken ? 'unseen' : 'status'} role="status">${view.sentence}</p>
+        ${
+          problem
+            ? html`<div part="error" class="error" role="alert">
+                ${problem.text}
+                ${problem.details ? html`<small lang="en" dir="ltr">${problem.details}</small>` : nothing}
+                ${problem.reference ? html`<small>${problem.reference}</small>` : nothing}
+              </div>`
+            : nothing
+        }
+        ${
+          // Elements that move are rendered again in their new place, so nothing seems to jump.
+          shown.keyed?.(viewKey(state.name), body) ?? body
+        }
+        <slot name="footer"></slot>
       </div>
-      <p part="status" class=${view.isOnlySpoken ? 'unseen' : 'status'} role="status">${view.sentence}</p>
-      ${
-        problem
-          ? html`<div part="error" class="error" role="alert">
-              ${problem.text}
-              ${problem.details ? html`<small lang="en" dir="ltr">${problem.details}</small>` : nothing}
-              ${problem.reference ? html`<small>${problem.reference}</small>` : nothing}
-            </div>`
-          : nothing
-      }
-      ${
-        // Elements that move are rendered again in their new place, so nothing seems to jump.
-        shown.keyed?.(viewKey(state.name), body) ?? body
-      }
-      <slot name="footer"></slot>
-    </div>
-    ${shown.notices}
-  </form>`;
+      ${shown.notices}
+    </form>
+  </div>`;
 }

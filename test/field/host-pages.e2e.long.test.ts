@@ -1,6 +1,7 @@
 /** Public reports of pages whose clipboard, styles and keyboard shortcuts break what is embedded in them. */
 import { expect, test } from 'vitest';
 import { inEachEngine } from '../e2e/engines.js';
+import { tagOf } from '../e2e/shop-page.js';
 import { useStage } from '../e2e/stage.js';
 
 const stage = useStage({ blockIntervalMs: 200 });
@@ -86,7 +87,7 @@ function lookOf(names: readonly string[]): string[] {
   });
 }
 
-inEachEngine(stage, (page) => {
+inEachEngine(stage, (page, { name }) => {
   for (const [what, clipboard] of [
     ['refuses', refusing],
     ['never answers', hanging],
@@ -197,6 +198,75 @@ inEachEngine(stage, (page) => {
       });
     await expect.poll(typed).toBe('9f/ k?g');
     expect(await page.tab.run(() => Reflect.get(window, 'shortcuts') as string[])).toEqual([]);
+  });
+
+  test('embedpdf/embed-pdf-viewer#661, ditto-assistant/ditto-app#236: in a frame that may not submit forms, a press and Enter run the action once', async () => {
+    const sandbox = 'allow-scripts allow-same-origin';
+    await page.show(`<script>
+      const tag = '${await page.tagOfLocked()}';
+      const frame = '<iframe src="/a-shop?frame" sandbox="${sandbox}" width="900" height="900"></iframe>';
+      window.copied = [];
+      const clipboard = { writeText: async (text) => void copied.push(text) };
+      Object.defineProperty(navigator, 'clipboard', { value: clipboard });
+      document.write(top === self ? frame : tag);
+    </script>`);
+    const inFrame = () =>
+      page.tab.run(() => {
+        const { contentDocument, contentWindow } = document.querySelector('iframe') ?? {};
+        const root = contentDocument?.querySelector('crypto-checkout')?.shadowRoot;
+        const action = root?.querySelector<HTMLElement>('[part="action"]');
+        return {
+          isReady: root?.querySelector('[part="time-log"]') != null,
+          action: action?.textContent.trim(),
+          copies: contentWindow && (Reflect.get(contentWindow, 'copied') as string[]).length,
+        };
+      });
+    await expect.poll(async () => (await inFrame()).isReady).toBe(true);
+    expect((await inFrame()).action).toBe('Copy address');
+    await page.tab.run(() => {
+      const root = document.querySelector('iframe')?.contentDocument?.querySelector('crypto-checkout');
+      root?.shadowRoot?.querySelector<HTMLElement>('[part="action"]')?.click();
+    });
+    await expect.poll(async () => (await inFrame()).copies).toBe(1);
+    // Any field of the card. Those of this view handle Enter themselves.
+    await page.tab.run(() => {
+      const frame = document.querySelector('iframe');
+      const field = frame?.contentDocument?.createElement('input');
+      const root = frame?.contentDocument?.querySelector('crypto-checkout')?.shadowRoot;
+      if (field) root?.querySelector('.body')?.before(field);
+      frame?.focus();
+      field?.focus();
+    });
+    await page.tab.type('\n');
+    await expect.poll(async () => (await inFrame()).copies).toBe(2);
+  });
+
+  test('GovAlta/ui-components#1864, getsentry/sentry#122400: the card has room in parents that are as wide as their content', async () => {
+    const parents: readonly [width: number, start: string, end: string][] = [
+      [448, '<div style="display: flex"><div>', '</div></div>'],
+      [448, '<div style="display: inline-block">', '</div>'],
+      [448, '<div style="inline-size: fit-content">', '</div>'],
+      [448, '<table><tr><td>', '</td></tr></table>'],
+      [448, '<div style="float: left">', '</div>'],
+      // The card is no wider than these.
+      [300, '<div style="width: 300px"><div style="inline-size: fit-content">', '</div></div>'],
+      [300, '<div style="display: flex; width: 300px"><div style="flex: 1">', '</div></div>'],
+      [300, '<div style="display: grid; grid-template-columns: 1fr 1fr; width: 600px">', '</div>'],
+      [300, '<div style="width: 300px">', '</div>'],
+      [700, '<div style="width: 700px">', '</div>'],
+    ];
+    const pieces = parents.map(
+      ([, start, end], index) => `${start}${tagOf(stage, `${name}-parent-${index}`)}${end}<br clear="left">`,
+    );
+    await page.show(`<style>td { padding: 0 }</style>${pieces.join('')}`);
+    const widths = () =>
+      page.tab.run(() =>
+        [...document.querySelectorAll('crypto-checkout')].map((tag) => {
+          const card = tag.shadowRoot?.querySelector('.card')?.getBoundingClientRect().width;
+          return [tag.getBoundingClientRect().width, card];
+        }),
+      );
+    await expect.poll(widths).toEqual(parents.map(([width]) => [width, width]));
   });
 
   test('the return to the shop leaves a frame', async () => {
