@@ -38,7 +38,7 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
 /** The list, with the choice that is being carried out. */
 export function picker(state: ChoosingState, context: ViewContext): TemplateResult {
   const { text, money, lastChoice } = context;
-  const { payment, query, currency, name } = state;
+  const { payment, query, currency, name, isSetting } = state;
   const all = sort(currenciesOf(payment), lastChoice?.currency);
   const needle = query.trim().toLowerCase();
   const found = all.filter((option) => `${option.currency} ${option.name}`.toLowerCase().includes(needle));
@@ -64,7 +64,7 @@ export function picker(state: ChoosingState, context: ViewContext): TemplateResu
                     : '',
                 note: option.currency === lastChoice?.currency ? text('lastUsed') : '',
               };
-              return html`${radioOption('currency', option.currency, isPicked, context, label)}
+              return html`${radioOption('currency', option.currency, isPicked, isSetting, context, label)}
               ${isPicked && name === 'choosing-network' ? networkPicker(networks, state, context) : nothing}`;
             })}
           </div>`
@@ -88,7 +88,7 @@ function searchField(query: string, { text, dispatch }: ViewContext): TemplateRe
 
 function networkPicker(
   networks: CurrencyOption[],
-  { currency, network }: ChoosingState,
+  { currency, network, isSetting }: ChoosingState,
   context: ViewContext,
 ): TemplateResult {
   const { text, lastChoice } = context;
@@ -103,7 +103,7 @@ function networkPicker(
     <div part="options" class="options" role="radiogroup" aria-label=${text('network')}>
       ${options.map((option, index) => {
         const minutes = times[index];
-        return radioOption('network', option.network, option.network === network, context, {
+        return radioOption('network', option.network, option.network === network, isSetting, context, {
           id: index === 0 ? 'first-network' : undefined,
           icon: networkIcon(option.network),
           name: option.networkName,
@@ -145,16 +145,21 @@ function radioOption(
   kind: 'currency' | 'network',
   value: string,
   isPicked: boolean,
+  isSetting: boolean,
   { dispatch }: ViewContext,
   { id, icon, name, detail, note }: OptionLabel,
 ): TemplateResult {
   const option = kind === 'currency' ? { currency: value } : { network: value };
-  const choose = () => dispatch({ type: isMovingByKey ? 'picked' : 'chosen', ...option });
+  const choose = (event: Event) => {
+    // While a choice is being sent, another one is ignored. Without this, the browser would mark it anyway.
+    if (isSetting) event.preventDefault();
+    else dispatch({ type: isMovingByKey ? 'picked' : 'chosen', ...option });
+  };
   const onKeydown = (event: KeyboardEvent) => {
     isMovingByKey = event.key.startsWith('Arrow');
     if (event.key !== 'Enter') return;
     event.preventDefault();
-    choose();
+    choose(event);
   };
   return html`<label part="option" class="option">
     <input
