@@ -182,7 +182,7 @@ export class Flow implements ReactiveController {
     if (!controller) return undefined;
     const wallets = this.#wallets.value;
     const state = wallets?.withSent(controller.state, first.text) ?? controller.state;
-    const isReconnecting = 'isReconnecting' in state && state.isReconnecting;
+    const isReconnecting = 'isReconnecting' in state && state.isReconnecting === true;
     // The error of a failed check disappears with the next successful one.
     if (this.#isReconnecting && !isReconnecting) this.#checkResult = '';
     this.#isReconnecting = isReconnecting;

@@ -10,6 +10,7 @@ import { isPayable, type Order } from './order.js';
 import { Polling } from './polling.js';
 import { StartedOrder } from './price-change.js';
 import {
+  canHaveNext,
   hasEnded,
   isChoosing,
   isPaying,
@@ -128,10 +129,13 @@ export class CheckoutController implements ReactiveController, Stepping {
   get canRestart(): boolean {
     const { order } = this.#host;
     const { txRef, paymentId } = order;
+    const { name, payment } = this.state;
     return (
       hasEnded(this.state) &&
+      payment !== undefined &&
+      canHaveNext(payment) &&
       isPayable(order) &&
-      (this.state.name !== 'success' || (txRef ?? paymentId) === undefined)
+      (name !== 'success' || (txRef ?? paymentId) === undefined)
     );
   }
 
@@ -354,9 +358,6 @@ export class CheckoutController implements ReactiveController, Stepping {
 
   readonly #wake = (): void => {
     this.#polling.wake();
-    const { state } = this;
-    const isUnknown = state.name === 'error' && state.payment === undefined && state.attempted.paymentId;
-    if (isUnknown && isTransient(state.problem) && !document.hidden) this.start();
     // The time left keeps counting down while the page is hidden.
     this.#host.requestUpdate();
   };

@@ -45,13 +45,18 @@ export class Poller {
     return this.#sleep(elapsedMs, this.#failures, signal, shortestMs);
   }
 
-  /** Makes a call that is safe to repeat, with up to two retries. */
-  retry<T>(call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  /**
+   * Makes a call that is safe to repeat, with up to two retries.
+   * @param onLost called before each retry; with it, the call is retried for as long as its failures are temporary
+   */
+  retry<T>(call: () => Promise<T>, signal: AbortSignal, onLost?: () => void): Promise<T> {
     const wait = (error: unknown, retried: number) => {
+      onLost?.();
       this.respectRetryAfter(error);
       return this.#sleep(0, retried, signal);
     };
-    return retry(call, { retries: 2, maxRetryAfterSeconds: 10, wait });
+    const [retries, maxRetryAfterSeconds] = onLost ? [Infinity, Infinity] : [2, 10];
+    return retry(call, { retries, maxRetryAfterSeconds, wait });
   }
 
   /** On a hidden page, keeps sleeping until the page is visible again. An abort ends the sleep. */

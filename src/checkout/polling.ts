@@ -89,11 +89,17 @@ export class Polling {
     }
   }
 
-  /** Makes another call, with retries. */
+  /**
+   * Makes another call, with retries. While a payment that exists is looked up, a lost connection ends nothing: coins may
+   * be on their way to it.
+   */
   async request<T>(signal: AbortSignal, call: () => Promise<Reply<T>>): Promise<T> {
     const sentAt = this.clock.now();
+    const { state } = this.#checkout;
+    const isResuming = state.name === 'creating' && state.paymentId !== undefined;
+    const onLost = isResuming ? () => this.#checkout.dispatch({ type: 'lost-connection' }) : undefined;
     try {
-      const { data, serverTime } = await this.#poller.retry(call, signal);
+      const { data, serverTime } = await this.#poller.retry(call, signal, onLost);
       this.clock.synchronize(serverTime, sentAt);
       return data;
     } catch (error) {

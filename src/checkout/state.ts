@@ -38,6 +38,8 @@ export interface CreatingState {
   readonly cancelsPrevious?: boolean | undefined;
   readonly preselected: Preselection;
   readonly payment?: undefined;
+  /** True if the last request failed, and is going to be repeated. */
+  readonly isReconnecting?: boolean | undefined;
 }
 
 export interface ChoosingState extends WithPayment {
@@ -116,7 +118,7 @@ export function reduce(state: CheckoutState, action: Action): CheckoutState {
     case 'failed':
       return applyFailure(state, action.problem);
     case 'lost-connection':
-      return isTracked(state) ? { ...state, isReconnecting: true } : state;
+      return isTracked(state) || state.name === 'creating' ? { ...state, isReconnecting: true } : state;
     default:
       return action satisfies never;
   }
@@ -127,7 +129,7 @@ export function isChoosing(state: CheckoutState): state is ChoosingState {
 }
 
 export function isTracked(state: CheckoutState): state is TrackedState {
-  return 'isReconnecting' in state;
+  return state.payment !== undefined && 'isReconnecting' in state;
 }
 
 /** True while the payer can still send funds, or they are being confirmed. */
@@ -137,6 +139,11 @@ export function isPaying(state: CheckoutState): state is TrackedState {
 
 export function hasEnded(state: CheckoutState): boolean {
   return isTracked(state) && !isPaying(state);
+}
+
+/** False if the payment's reference leaves no room for the counter of the order's next payment. The server takes 100 characters. */
+export function canHaveNext({ txRef = '' }: Payment): boolean {
+  return txRef.replace(/:\d{1,9}$/, '').length <= 90;
 }
 
 /** The networks on which `currency` can be paid. */
@@ -310,7 +317,8 @@ function applyFailure(state: CheckoutState, problem: CheckoutError): CheckoutSta
     const { previous, cancelsPrevious } = state;
     // It is still open, so the payer sees it again.
     const open = cancelsPrevious && previous ? applyReport(state, previous, 0) : undefined;
-    return open && isTracked(open) ? { ...open, problem } : { name: 'error', problem, attempted: state };
+    const attempted = { ...state, isReconnecting: undefined };
+    return open && isTracked(open) ? { ...open, problem } : { name: 'error', problem, attempted };
   }
   if (state.payment === undefined) return state;
   if (state.name === 'locking') return { ...state, name: 'quoted', problem };

@@ -411,18 +411,6 @@ describe('coins that do not count', () => {
 });
 
 describe('the connection', () => {
-  it('comes back: a payment that could not be looked up is shown without a press', async () => {
-    const first = await mount(orderAttributes);
-    await goToAddress(first);
-    first.remove();
-    api.handlers.retrieve = offline;
-    const element = await mount(orderAttributes);
-    await waitForStatus(element, 'error');
-    Reflect.deleteProperty(api.handlers, 'retrieve');
-    window.dispatchEvent(new Event('online'));
-    await waitForStatus(element, 'awaiting-funds');
-  });
-
   it('brings an error for the previous payment late: the next one does not show it', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);

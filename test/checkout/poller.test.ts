@@ -1,7 +1,7 @@
 /** The delay between polls. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Poller, pollDelayMs } from '../../src/checkout/poller.js';
-import { ApiError } from '../../src/errors.js';
+import { ApiError, NetworkError } from '../../src/errors.js';
 
 describe('the delay before the next poll', () => {
   it.each([
@@ -45,4 +45,33 @@ it('A wait that the server asked for ends on time, also if its timer ends a bit 
   await vi.advanceTimersByTimeAsync(1);
   expect(isOver).toBe(true);
   await wait;
+});
+
+it('A call for a payment that exists is retried until it succeeds, at most 30 s ± 10 % apart, and an abort ends it', async () => {
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllGlobals();
+  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.stubGlobal('document', { hidden: false });
+  const times: number[] = [];
+  let lost = 0;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const call = () => {
+    signal.throwIfAborted();
+    times.push(performance.now());
+    return Promise.reject(new NetworkError('Offline'));
+  };
+  const outcome = new Poller().retry(call, signal, () => (lost += 1)).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  expect(gaps.length).toBeGreaterThan(17);
+  expect(Math.max(...gaps)).toBeLessThan(33_100);
+  expect(gaps[0]).toBeLessThan(2_300);
+  expect(lost).toBe(times.length);
+  const tried = times.length;
+  controller.abort();
+  expect(await outcome).toMatchObject({ name: 'AbortError' });
+  expect(times).toHaveLength(tried);
 });
