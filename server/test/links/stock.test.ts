@@ -57,6 +57,8 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     const { addressInformation, amount = 0 } = await merchant.ask<Payment>('GET', `/v1/payments/${id}`);
     await merchant.pay(addressInformation?.address ?? '', amount);
   }
+  const cancel = (id: string) =>
+    merchant.ask('PATCH', `/v1/payments/${id}/cancel`, { key: server.publicKey });
   const statusOf = async (id: string) =>
     (await merchant.ask<{ status: string }>('GET', `/v1/payments/${id}`)).status;
 
@@ -103,25 +105,64 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     expect(await start(link.slug, { quantity: '2' })).toBe('');
     const rest = await start(link.slug);
     expect(await lock(rest)).toBe('locked');
-    await merchant.ask('PATCH', `/v1/payments/${two}/cancel`, { key: server.publicKey });
+    await cancel(two);
     expect(await retrieve(link.id)).toMatchObject({ reserved: 1 });
     const again = await start(link.slug, { quantity: '2' });
     expect(await lock(again)).toBe('locked');
   });
 
-  it('An order that is started over holds once, and its payer can press again', async () => {
+  /** Payments that a page starts for the order of a payment. */
+  async function repeatsOf(first: string, repeats: readonly number[]): Promise<string[]> {
+    const { txRef } = await merchant.ask<{ txRef: string }>('GET', `/v1/payments/${first}`);
+    const ids = [];
+    for (const repeat of repeats)
+      ids.push((await merchant.create({ key: server.publicKey, txRef: `${txRef}:${repeat}` })).id);
+    return ids;
+  }
+
+  it('An order that is started over again and again holds once, and its payer can press again', async () => {
     const link = await merchant.createLink({ ...lamp, stock: 10 });
     const payer = '203.0.113.9';
-    const first = await start(link.slug, {}, payer);
-    expect(await lock(first)).toBe('locked');
-    const { txRef } = await merchant.ask<{ txRef: string }>('GET', `/v1/payments/${first}`);
-    for (let repeat = 2; repeat <= 7; repeat += 1) {
-      const { id } = await merchant.create({ key: server.publicKey, txRef: `${txRef}:${repeat}` });
-      expect(await lock(id)).toBe('locked');
+    let open = await start(link.slug, {}, payer);
+    expect(await lock(open)).toBe('locked');
+    for (const next of await repeatsOf(open, [2, 3, 4, 5, 6, 7])) {
+      await cancel(open);
+      expect(await lock(next)).toBe('locked');
+      open = next;
     }
     expect(await retrieve(link.id)).toMatchObject({ reserved: 1 });
     expect(await lock(await start(link.slug, { field_note: 'another' }, payer))).toBe('locked');
     expect(await retrieve(link.id)).toMatchObject({ reserved: 2 });
+  });
+
+  it('An order whose payments are all paid in time is not sold more often than there is stock', async () => {
+    const link = await merchant.createLink({ ...lamp, stock: 3 });
+    const sold = await start(link.slug);
+    expect(await lock(sold)).toBe('locked');
+    await payLocked(sold);
+    const first = await start(link.slug);
+    const ids = [first, ...(await repeatsOf(first, [2, 3, 4, 5]))];
+    const outcomes = [];
+    for (const id of ids) outcomes.push(await lock(id));
+    expect(outcomes).toEqual(['locked', 'locked', ...Array.from({ length: 3 }, () => '409 sold_out')]);
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 2, sold: 1 });
+    for (const id of ids.slice(0, 2)) await payLocked(id);
+    expect(await retrieve(link.id)).toMatchObject({ stock: 3, reserved: 0, sold: 3 });
+  });
+
+  it('A payer who could not cancel can still pay, but one order cannot hold the whole stock', async () => {
+    const link = await merchant.createLink({ ...lamp, stock: 10 });
+    const lost = await start(link.slug);
+    expect(await lock(lost)).toBe('locked');
+    const [second = '', third = ''] = await repeatsOf(lost, [2, 3]);
+    expect(await lock(second)).toBe('locked');
+    expect(await lock(third)).toBe('409 invalid_state');
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 2 });
+    expect(await lock(await start(link.slug))).toBe('locked');
+    await cancel(lost);
+    expect(await lock(third)).toBe('locked');
+    for (const id of [second, third]) await payLocked(id);
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 1, sold: 2 });
   });
 
   it('A link for one payment has one, and is closed once that is paid', async () => {

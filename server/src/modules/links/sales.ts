@@ -15,6 +15,12 @@ import type { LinkRow } from './tables.js';
 
 /** The most unpaid orders of one network address that may have held a part of a link's stock within a day. */
 const mostUnpaid = 5;
+/**
+ * The most payments of one order that hold a part of the stock at once. The widget cancels one before it starts the next, so a payer has a
+ * second one only after losing the first, with a closed tab or a broken connection. With more, one order could hold the whole stock, and
+ * `mostUnpaid` counts it once.
+ */
+const mostOfOrder = 2;
 
 /** The order of a payer. */
 export interface Press {
@@ -216,6 +222,13 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
         if (link.lines.length > 0 && !isPriceOf(link, payment.base_amount, own.quantity))
           throw invalidState('The invoice has changed: open its page again');
         refuse(whyClosed(link, await heldOf(transaction, link), own.quantity));
+        if (link.stock !== null) {
+          const open = await store.countReserved(transaction, link.id, own.number);
+          if (open >= mostOfOrder)
+            throw invalidState(
+              'Other payments of this order wait for money: pay or cancel one of them, or open the link again',
+            );
+        }
         if (link.stock !== null && own.visitor !== null) {
           const unpaid = await store.countUnpaid(transaction, link.id, own.visitor);
           if (unpaid >= mostUnpaid) {

@@ -95,23 +95,16 @@ const nothing: Held = { sold: 0, reserved: 0, payments: 0 };
 export async function heldOf(reader: Reader, ids: readonly string[]): Promise<(id: string) => Held> {
   const held = new Map<string, Held>();
   if (ids.length > 0) {
-    const holding = reader
-      .selectFrom('link_payments')
-      .select(['link_id', 'hold', 'quantity'])
-      .where('link_id', 'in', ids)
-      .where('hold', 'in', [sql<'reserved'>`'reserved'`, sql<'sold'>`'sold'`])
-      // Payments that a payer started over hold what one of them does. Those that are paid count each.
-      .select(
-        sql<string>`case when hold = 'sold' then payment_id else cast(number as text) end`.as('order_id'),
-      )
-      .distinct();
+    // Each counts, also those of one order: all of them can be paid.
     const rows = await reader
-      .selectFrom(holding.as('holding'))
+      .selectFrom('link_payments')
       .select(['link_id', 'hold'])
       .select([
         sql<number | string>`sum(quantity)`.as('quantity'),
         sql<number | string>`count(*)`.as('count'),
       ])
+      .where('link_id', 'in', ids)
+      .where('hold', 'in', [sql<'reserved'>`'reserved'`, sql<'sold'>`'sold'`])
       .groupBy(['link_id', 'hold'])
       .execute();
     for (const { link_id: id, hold, quantity, count } of rows) {
@@ -248,6 +241,18 @@ export async function countUnpaid(reader: Reader, linkId: string, visitor: strin
     .where('link_id', '=', linkId)
     .where('visitor', '=', visitor)
     .where('hold', 'in', ['reserved', 'freed'])
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** The number of payments of an order that can be paid now. */
+export async function countReserved(reader: Reader, linkId: string, number: number): Promise<number> {
+  const { count } = await reader
+    .selectFrom('link_payments')
+    .select((e) => e.fn.countAll<number | string>().as('count'))
+    .where('link_id', '=', linkId)
+    .where('number', '=', number)
+    .where('hold', '=', 'reserved')
     .executeTakeFirstOrThrow();
   return Number(count);
 }
