@@ -141,7 +141,7 @@ class ShopCounter extends HTMLElement {
       this.#show({ name: 'payment', id: data.payment.id });
     } catch (error) {
       const isOffline = error instanceof CallFailure && error.code === 'offline';
-      const isSignedOut = error instanceof CallFailure && error.code === 'unauthorized';
+      const isSignedOut = error instanceof CallFailure && error.code === 'session_required';
       if (isSignedOut) return this.#show({ name: 'signed-out' });
       const said = error instanceof CallFailure ? ` ${error.message}` : '';
       this.#show({ name: 'amount', problem: isOffline ? texts.offline : texts.refused + said });

@@ -143,3 +143,12 @@ test('a role that may make no payments cannot use it, and a stranger must sign i
   await stranger.goto(page.url());
   await stranger.getByRole('link', { name: 'Open the console' }).waitFor();
 });
+
+test('says that somebody must sign in when the session has ended before an amount is charged', async () => {
+  const page = await openCounter();
+  await page.getByRole('button', { name: 'Charge' }).waitFor();
+  await enter(page, '3');
+  await page.context().clearCookies();
+  await page.getByRole('button', { name: 'Charge 3 USD' }).click();
+  await page.getByRole('link', { name: 'Open the console' }).waitFor();
+});
