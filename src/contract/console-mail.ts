@@ -82,7 +82,9 @@ const payerMail = {
     method: 'PATCH',
     path: '/console/api/mail/payers',
     key: 'session',
-    description: 'Chooses which messages the payers of the mode get.',
+    // The receiver of payers' answers can ask them for money.
+    stepUp: true,
+    description: 'Chooses which messages the payers of the mode get, and who gets their answers.',
     body: z.object({
       kinds: described(payerKinds.check(z.maxLength(payerMailKinds.length)), kindsText),
       language,

@@ -303,4 +303,26 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect((await support.send('GET', payers)).status).toBe(403);
     expect((await owner.send('PATCH', payers, { body: { ...body, replyTo: 'x' } })).status).toBe(400);
   });
+
+  it('are answered at another address only after a fresh sign-in, and the audit log says so without the address', async () => {
+    const payers = '/console/api/mail/payers';
+    owner = await signIn(server, 'owner', 'ada@shop.example');
+    const answerAt = (replyTo: string) =>
+      owner.send('PATCH', payers, { body: { kinds: ['receipt'], language: 'fr', replyTo } });
+    for (const replyTo of ['help@shop.example', 'eve@shop.example', 'eve@elsewhere.example'])
+      expect((await answerAt(replyTo)).status).toBe(200);
+    const log = await owner.send('GET', '/console/api/audit-log?action=mail.chosen');
+    const [moved, renamed] = log.body.data as unknown as { before: object; after: object }[];
+    expect(moved).toMatchObject({
+      before: { replyTo: 'shop.example' },
+      after: { replyTo: 'elsewhere.example', isReplyToNew: true },
+    });
+    expect(renamed).toMatchObject({ after: { isReplyToNew: true } });
+    expect(JSON.stringify(log.body.data)).not.toMatch(/(help|eve)@/);
+
+    passed += 11 * 60_000;
+    expect((await answerAt('mal@elsewhere.example')).body.data.code).toBe('step_up_required');
+    passed -= 11 * 60_000;
+    expect((await owner.send('GET', payers)).body.data['replyTo']).toBe('eve@elsewhere.example');
+  });
 });

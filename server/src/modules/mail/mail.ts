@@ -364,6 +364,7 @@ export function createMail(core: MailDeps) {
         throw invalidField('language', `Use one of ${mailLanguages.join(', ')}`);
       if (chosen.replyTo !== undefined && !addressPattern.test(chosen.replyTo))
         throw invalidField('replyTo', 'This is not an e-mail address');
+      const before = await store.choicesOf(transaction, scope);
       await store.putChoices(transaction, {
         merchant_id: scope.merchantId,
         mode: scope.mode,
@@ -377,7 +378,12 @@ export function createMail(core: MailDeps) {
         actor,
         action: 'mail.chosen',
         subjectId: scope.merchantId,
-        after: { kinds: chosen.kinds.join(', '), language: chosen.language },
+        before: auditedChoices(before ?? { kinds: [], language: '', reply_to: null }),
+        after: {
+          ...auditedChoices({ ...chosen, reply_to: chosen.replyTo ?? null }),
+          // Another address of the same domain shows too.
+          ...((before?.reply_to ?? null) !== (chosen.replyTo ?? null) && { isReplyToNew: true }),
+        },
       });
     },
 
@@ -468,6 +474,19 @@ export function createMail(core: MailDeps) {
     pauseMs = Math.min(pauseMs * 2, mostPauseMs);
     log.warn({ reason }, 'The mail server takes no messages');
   }
+}
+
+/** The log must not say who somebody is: of the address for answers, it has the domain. */
+const auditedChoices = ({ kinds, language, reply_to: replyTo }: Audited) => ({
+  kinds: [...new Set(kinds)].join(', '),
+  language,
+  replyTo: replyTo?.replace(/^[^@]*@/, '') ?? '',
+});
+
+interface Audited {
+  readonly kinds: readonly Kind[];
+  readonly language: string;
+  readonly reply_to: string | null;
 }
 
 type Outcome = 'sent' | Failure | { readonly dropped: string };
