@@ -86,6 +86,50 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
     expect(JSON.stringify(entries)).not.toContain(email);
   });
 
+  it.each(['the new', 'the earlier'] as const)(
+    'A customer whose address was changed is erased whole by %s address, and nobody who has the earlier one since',
+    async (typed) => {
+      const { email: earlier, id, payments } = await payer();
+      const email = records.email();
+      await merchant.ask('PATCH', `/v1/customers/${id}`, { body: { email } });
+      const locked = await merchant.lock({ customer: { email, name: 'Grace Example' } });
+      const all = [...payments, locked.id];
+      await merchant.ask('PATCH', `/v1/payments/${locked.id}/cancel`);
+      const isMoved = typed === 'the new';
+      let other = '';
+      if (isMoved) {
+        await merchant.advance(1);
+        ({ id: other } = await merchant.lock({ customer: { email: earlier, name: 'Alan Example' } }));
+        await merchant.ask('PATCH', `/v1/payments/${other}/cancel`);
+      }
+      expect((await preview(id)).body.data).toMatchObject({ customers: 1, payments: 3 });
+      if (isMoved) expect((await erase(id, email)).body.data).toMatchObject({ customers: 1, payments: 3 });
+      else
+        expect(
+          (
+            await runWith(
+              commandContext(server),
+              `customers erase --merchant ${server.bootstrapped.merchantId} ${earlier}`,
+            )
+          ).json,
+        ).toMatchObject({ customers: 1, payments: 3 });
+      for (const payment of all) {
+        const text = JSON.stringify(await merchant.ask('GET', `/v1/transactions/${payment}`));
+        expect(text).not.toMatch(/Grace/);
+        expect(text).not.toContain(earlier);
+        expect(text).not.toContain(email);
+      }
+      const kept = await server.database.reader
+        .selectFrom('customer_earlier_emails')
+        .selectAll()
+        .where('customer_id', '=', id)
+        .execute();
+      expect(kept).toEqual([]);
+      if (isMoved)
+        expect(JSON.stringify(await merchant.ask('GET', `/v1/transactions/${other}`))).toContain(earlier);
+    },
+  );
+
   it('An active subscription and an open refund are in the way: the preview says so, and nothing is erased', async () => {
     const { email, planId, id: subscriber } = await records.subscriber();
     expect(planId).not.toBe('');

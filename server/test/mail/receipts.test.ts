@@ -127,6 +127,20 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     expect(sink.letters).toHaveLength(before);
   });
 
+  it('is not sent any more to a payer who wants none, although the customer has another address since', async () => {
+    const [earlier, email] = ['moved@example.com', 'moved@elsewhere.example'];
+    const id = await paid({ customer: { email: earlier } });
+    await sendReceipt(id);
+    await delivered();
+    const off = /\/mail\/off\/([^/\s]+)\/([A-Za-z0-9_-]+)/.exec(sink.letters.at(-1)?.text ?? '');
+    const [found] = await merchant.ask<{ id: string }[]>('GET', `/v1/customers?email=${earlier}`);
+    await merchant.ask('PATCH', `/v1/customers/${found?.id ?? ''}`, { body: { email } });
+    await mail.rules(server.app).refuse(off?.[1] ?? '', off?.[2] ?? '');
+    expect(await look(id)).toMatchObject({ blockedBy: 'unwanted' });
+    const moved = await paid({ customer: { email } });
+    expect(await look(moved)).toMatchObject({ blockedBy: 'unwanted' });
+  });
+
   it('is not found by another shop, and an accountant sends none', async () => {
     const id = await paid({ customer });
     const { id: foreign } = await server.database.write((transaction) =>

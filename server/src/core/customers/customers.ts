@@ -4,7 +4,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import { isUniqueViolation } from '../db/errors.js';
 import { lockName } from '../db/locks.js';
-import type { PersonalData } from '../db/personal-data.js';
+import { sealed, type PersonalData } from '../db/personal-data.js';
 import type { NewId } from '../shared/ids.js';
 import { orNotFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -69,6 +69,20 @@ export function createCustomers(
     return { row: other, isNew: false };
   }
 
+  /** Keeps the address that a customer is about to lose, for as long as there is something under it. */
+  async function keepEmail(transaction: Transaction, scope: Scope, { id }: CustomerRow, email: string) {
+    const row = {
+      id: newId(),
+      merchant_id: scope.merchantId,
+      mode: scope.mode,
+      customer_id: id,
+      email,
+      email_index: personalData.emailIndex(scope.merchantId, email),
+      left_at: clock.now(scope),
+    };
+    await store.keepEarlierEmail(transaction, personalData.sealRow(sealed.earlierEmails, row));
+  }
+
   const view = (row: CustomerRow): Customer => ({
     id: row.id,
     mode: row.mode,
@@ -95,12 +109,15 @@ export function createCustomers(
     async update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange) {
       const row = orNotFound(await store.lockCustomer(transaction, scope, id), 'customer');
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
-      const changes = columns(row, { ...view(row), ...Object.fromEntries(given) });
+      const before = view(row);
+      const changes = columns(row, { ...before, ...Object.fromEntries(given) });
       if (change.email !== undefined) await lockEmail(transaction, scope, change.email);
       const holder = change.email === undefined ? row : await findByEmail(transaction, scope, change.email);
       if (holder && holder.id !== id) throw emailTaken();
       try {
         await store.updateCustomer(transaction, id, changes);
+        if (change.email !== undefined && change.email.toLowerCase() !== before.email.toLowerCase())
+          await keepEmail(transaction, scope, row, before.email);
         return view({ ...row, ...changes });
       } catch (error) {
         if (isUniqueViolation(error)) throw emailTaken();
@@ -129,6 +146,15 @@ export function createCustomers(
       scope: Scope,
       email: string,
     ): Promise<Pick<CustomerRow, 'id'> | undefined> => findByEmail(reader, scope, email),
+
+    /** The id of the customer with this email, or of the last one who had it if nobody has it now. */
+    findByAnyEmail: async (
+      reader: Reader,
+      scope: Scope,
+      email: string,
+    ): Promise<Pick<CustomerRow, 'id'> | undefined> =>
+      (await findByEmail(reader, scope, email)) ??
+      store.findCustomerByEarlierEmail(reader, scope, personalData.emailIndexes(scope.merchantId, email)),
 
     /**
      * Finds the customer with the payer's email, or creates one. An existing record is neither changed nor revealed,

@@ -19,6 +19,8 @@ export interface CustomerQuery extends PageRequest {
 const customers = valuesOf(tables.customers);
 export type CustomerRow = Values<typeof tables.customers>;
 
+type EarlierEmailRow = Values<typeof tables.customer_earlier_emails>;
+
 const updateStored = updateRow('customers');
 
 /** @returns false if a customer with this email exists */
@@ -74,6 +76,34 @@ export async function findCustomerByEmail(
     ...Object.fromEntries(emailIndexes.entries()),
   });
   return customers.decode(row);
+}
+
+/** The last customer who had an email before. */
+export async function findCustomerByEarlierEmail(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  emailIndexes: readonly string[],
+): Promise<CustomerRow | undefined> {
+  return customers.decode(
+    await reader
+      .selectFrom('customer_earlier_emails as earlier')
+      .innerJoin('customers', 'customers.id', 'earlier.customer_id')
+      .selectAll('customers')
+      .where((e) => e.and({ 'earlier.merchant_id': merchantId, 'earlier.mode': mode }))
+      .where('earlier.email_index', 'in', emailIndexes)
+      .orderBy('earlier.left_at', 'desc')
+      .executeTakeFirst(),
+  );
+}
+
+export async function keepEarlierEmail(transaction: Transaction, row: EarlierEmailRow): Promise<void> {
+  await transaction
+    .insertInto('customer_earlier_emails')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['customer_id', 'email_index']).doUpdateSet({ left_at: row.left_at }),
+    )
+    .execute();
 }
 
 /** @throws an error that `isUniqueViolation` recognises, if another customer has the email */

@@ -29,7 +29,7 @@ export interface WipedRows {
 type Erased = 'replaced' | 'text' | 'json' | 'searched' | 'emptied' | 'kept';
 
 /** The rule by which the index columns of a row follow from its personal data: db/personal-data.ts. */
-export type PersonalIndex = 'payer' | 'person' | 'account' | 'colleague' | 'identity';
+export type PersonalIndex = 'payer' | 'person' | 'earlierEmail' | 'account' | 'colleague' | 'identity';
 
 /** Columns that are encrypted if there is a data key: db/personal-data.ts. */
 export interface Personal {

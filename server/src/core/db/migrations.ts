@@ -12,6 +12,7 @@ import {
   acceptedPayments,
   auditIdentities,
   books,
+  earlierEmails,
   foundation,
   growingTables,
   reviewIndex,
@@ -102,5 +103,6 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
         await createDeclared(db, engine, tables, reviewIndex);
       },
     },
+    [earlierEmails]: { up: (db) => createDeclared(db, engine, tables, earlierEmails) },
   };
 }

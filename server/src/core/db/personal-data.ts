@@ -57,6 +57,7 @@ export const sealedColumns = <const Column extends string>(
 /** The core's encrypted columns. */
 export const sealed = {
   payments: sealedColumns('payments', 'redirect_url', 'metadata'),
+  earlierEmails: sealedColumns('customer_earlier_emails', 'email'),
   bankAccounts: sealedColumns('bank_accounts', 'account_number', 'account_name'),
   auditIdentities: sealedColumns('audit_identities', 'value'),
 };
@@ -119,8 +120,10 @@ export function createPersonalData(dataKeys: DataKeys) {
 
   const payerIndexOf = (merchantId: string, { email }: Payer) =>
     email === undefined ? null : dataKeys.index(email.toLowerCase(), payerIndex(merchantId));
+  const emailIndexOf = (merchantId: string, email: string) =>
+    dataKeys.index(email.toLowerCase(), emailIndex(merchantId));
   const personIndexesOf = (merchantId: string, { email, phoneNumber }: Person) => ({
-    email_index: dataKeys.index(email.toLowerCase(), emailIndex(merchantId)),
+    email_index: emailIndexOf(merchantId, email),
     phone_index: phoneNumber === undefined ? null : dataKeys.index(phoneNumber, phoneIndex(merchantId)),
   });
   const colleagueIndex = (merchantId: string, email: string) =>
@@ -131,6 +134,7 @@ export function createPersonalData(dataKeys: DataKeys) {
       payer_index: payerIndexOf(merchantId, sealedJson.payer.read(textOf(row, 'payer'))),
     }),
     person: (row, merchantId) => personIndexesOf(merchantId, sealedJson.person.read(textOf(row, 'person'))),
+    earlierEmail: (row, merchantId) => ({ email_index: emailIndexOf(merchantId, textOf(row, 'email')) }),
     account: (row, merchantId) => ({
       number_index: dataKeys.index(textOf(row, 'account_number'), accountIndex(merchantId)),
     }),
@@ -189,6 +193,7 @@ export function createPersonalData(dataKeys: DataKeys) {
     }),
     person: ({ id, person }: Pick<CustomerTable, 'id' | 'person'>) =>
       sealedJson.person.read(dataKeys.open(person, personPlace(id))),
+    emailIndex: emailIndexOf,
     emailIndexes: (merchantId: string, email: string) =>
       dataKeys.indexes(email.toLowerCase(), emailIndex(merchantId)),
     phoneIndexes: (merchantId: string, phoneNumber: string) =>

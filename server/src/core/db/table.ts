@@ -224,6 +224,8 @@ export const acceptedPayments = '0009-accepted-payments.additive';
 export const timeZones = '0012-time-zones.additive';
 /** One index of the payments to review in place of one for each reason. */
 export const reviewIndex = '0015-review-index.additive';
+/** The addresses that customers had before. */
+export const earlierEmails = '0016-earlier-emails.additive';
 
 /** @param data the policy by which its rows are wiped and erased @param since the migration that creates it */
 export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {

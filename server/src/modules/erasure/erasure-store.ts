@@ -6,14 +6,14 @@ import { hasRows, updateRow } from '../../core/db/rows.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { PaymentRow } from '../../core/db/schema.js';
-import { modes } from '../../core/shared/scope.js';
+import { modes, type Mode } from '../../core/shared/scope.js';
 import { changeSealed, pick, updateCells, type Cells, type PersonalTable } from './sealed.js';
 
 export function findCustomers(reader: Reader, merchantId: string, emailIndexes: readonly string[]) {
   return (
     reader
       .selectFrom('customers')
-      .select('id')
+      .select(['id', 'mode'])
       .where('merchant_id', '=', merchantId)
       // So that the index is used beyond its first column.
       .where('mode', 'in', modes)
@@ -22,13 +22,63 @@ export function findCustomers(reader: Reader, merchantId: string, emailIndexes: 
   );
 }
 
-export function findPayments(reader: Reader, merchantId: string, payerIndexes: readonly string[]) {
+/** Customers who had an email before, the last one first. */
+export function findEarlierOwners(reader: Reader, merchantId: string, emailIndexes: readonly string[]) {
+  return reader
+    .selectFrom('customer_earlier_emails')
+    .select(['customer_id as id', 'mode'])
+    .where('merchant_id', '=', merchantId)
+    .where('mode', 'in', modes)
+    .where('email_index', 'in', emailIndexes)
+    .orderBy('left_at', 'desc')
+    .execute();
+}
+
+export function readPersons(reader: Reader, customerIds: readonly string[]) {
+  return inChunks(customerIds, (chunk) =>
+    reader.selectFrom('customers').select(['id', 'person']).where('id', 'in', chunk).execute(),
+  );
+}
+
+export function readEarlierEmails(reader: Reader, customerIds: readonly string[]) {
+  return inChunks(customerIds, (chunk) =>
+    reader.selectFrom('customer_earlier_emails').selectAll().where('customer_id', 'in', chunk).execute(),
+  );
+}
+
+/** Of these customers, and those with these emails of others: their payments are erased too. */
+export async function deleteEarlierEmails(
+  transaction: Transaction,
+  merchantId: string,
+  customerIds: readonly string[],
+  emailIndexes: readonly string[],
+): Promise<void> {
+  await transaction
+    .deleteFrom('customer_earlier_emails')
+    .where('merchant_id', '=', merchantId)
+    .where((e) =>
+      e.or([
+        e('email_index', 'in', emailIndexes),
+        ...(customerIds.length > 0 ? [e('customer_id', 'in', customerIds)] : []),
+      ]),
+    )
+    .execute();
+}
+
+/** @param until those of one mode that were made until then */
+export function findPayments(
+  reader: Reader,
+  merchantId: string,
+  payerIndexes: readonly string[],
+  until?: { readonly mode: Mode; readonly at: number },
+) {
   return reader
     .selectFrom('payments')
     .select('id')
     .where('merchant_id', '=', merchantId)
-    .where('mode', 'in', modes)
+    .where('mode', 'in', until ? [until.mode] : modes)
     .where('payer_index', 'in', payerIndexes)
+    .$if(until !== undefined, (query) => query.where('created_at', '<=', until?.at ?? 0))
     .execute();
 }
 

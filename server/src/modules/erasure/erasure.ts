@@ -5,11 +5,12 @@
 import type { ConsoleApi, Data } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { jsonCodec, placed } from '../../core/db/codecs.js';
-import type { PersonalData } from '../../core/db/personal-data.js';
+import { sealed, type PersonalData } from '../../core/db/personal-data.js';
 import type { AuditActor, AuditLog } from '../../core/merchants/audit-log.js';
 import type { NewId } from '../../core/shared/ids.js';
 import { invalidState, notFound } from '../../core/shared/problem.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
+import type { Mode } from '../../core/shared/scope.js';
 import type { Hooks } from '../../core/hooks.js';
 import type { Database } from '../../core/db/database.js';
 import * as store from './erasure-store.js';
@@ -34,13 +35,44 @@ export interface ErasureDeps {
 export function createErasure({ database, auditLog, newId, personalData, hooks }: ErasureDeps) {
   const tables = personalTables(database.tables);
 
-  /** The records of the person with this email, in both modes. */
+  /** Those with one of these emails now, in both modes. */
+  const findCustomers = (reader: Reader, merchantId: string, emails: readonly string[]) =>
+    store.findCustomers(
+      reader,
+      merchantId,
+      emails.flatMap((email) => personalData.emailIndexes(merchantId, email)),
+    );
+
+  /** Those with this email, in both modes. In a mode where nobody has it now: the last one who had it. */
+  async function findOwners(reader: Reader, merchantId: string, email: string): Promise<string[]> {
+    const owners = new Map<Mode, string>();
+    const indexes = personalData.emailIndexes(merchantId, email);
+    const now = await findCustomers(reader, merchantId, [email]);
+    const before = await store.findEarlierOwners(reader, merchantId, indexes);
+    for (const { id, mode } of [...now, ...before]) if (!owners.has(mode)) owners.set(mode, id);
+    return [...owners.values()];
+  }
+
+  /** The records of the person who has this email or had it before, in both modes, and all the person's emails. */
   async function find(reader: Reader, merchantId: string, email: string) {
-    const emailIndexes = personalData.emailIndexes(merchantId, email);
-    const payerIndexes = personalData.payerIndexes(merchantId, email);
-    const customers = await store.findCustomers(reader, merchantId, emailIndexes);
-    const payments = await store.findPayments(reader, merchantId, payerIndexes);
-    return { customerIds: customers.map(({ id }) => id), paymentIds: payments.map(({ id }) => id) };
+    const owners = await store.readPersons(reader, await findOwners(reader, merchantId, email));
+    const current = new Set([email, ...owners.map((row) => personalData.person(row).email.toLowerCase())]);
+    const others = await findCustomers(reader, merchantId, [...current]);
+    const customerIds = [...new Set([...owners, ...others].map(({ id }) => id))];
+    const earlier = (await store.readEarlierEmails(reader, customerIds)).map((row) =>
+      personalData.openRow(sealed.earlierEmails, row),
+    );
+    const paymentIds = new Set<string>();
+    const add = async (of: string, until?: { mode: Mode; at: number }) => {
+      const indexes = personalData.payerIndexes(merchantId, of);
+      const found = await store.findPayments(reader, merchantId, indexes, until);
+      for (const { id } of found) paymentIds.add(id);
+    };
+    for (const one of current) await add(one);
+    // Somebody else may have it since.
+    for (const { email: one, mode, left_at: at } of earlier) await add(one, { mode, at });
+    const emails = [...new Set([...current, ...earlier.map((row) => row.email.toLowerCase())])];
+    return { customerIds, paymentIds: [...paymentIds], emails };
   }
 
   return {
@@ -60,7 +92,7 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
     },
 
     /**
-     * Replaces the email, names and phone numbers of the person with this email, in both modes, in customers,
+     * Replaces the emails, names and phone numbers of the person who has this email or had it before, in both modes, in customers,
      * payments, descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and
      * reasons of refunds. Amounts, transactions and references stay. Problems: `not_found`, `invalid_state` if a
      * subscription is active or a refund is open.
@@ -68,7 +100,7 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
      */
     async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: AuditActor) {
       const email = givenEmail.trim().toLowerCase();
-      const { customerIds, paymentIds } = await find(transaction, merchantId, email);
+      const { customerIds, paymentIds, emails } = await find(transaction, merchantId, email);
       if (customerIds.length === 0 && paymentIds.length === 0) throw notFound('customer');
       if (await store.hasActiveSubscription(transaction, customerIds)) {
         throw invalidState(
@@ -77,11 +109,13 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
       }
       const addresses = await hooks.onErased(transaction, paymentIds);
       const replacedBy = `erased-${newId().toLowerCase()}${erasedDomain}`;
-      const redact = createRedact(email, replacedBy, new Set(addresses));
+      const redact = createRedact(emails, replacedBy, new Set(addresses));
       for (const id of customerIds) {
         const columns = personalData.personColumns({ id, merchant_id: merchantId }, { email: replacedBy });
         await store.eraseCustomer(transaction, id, columns);
       }
+      const indexes = personalData.emailIndexes(merchantId, email);
+      await store.deleteEarlierEmails(transaction, merchantId, customerIds, indexes);
       const payer = { description: erasedDescription, email: replacedBy };
       for (const id of paymentIds) {
         const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
@@ -89,7 +123,7 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
       }
       await store.rewriteTexts(transaction, tables, paymentIds, personalData, {
         json: redact,
-        text: (text) => text.replaceAll(emailIn(email), replacedBy),
+        text: (text) => text.replaceAll(emailIn(emails), replacedBy),
       });
       const found = await store.rewriteFound(transaction, tables, merchantId, personalData, redact);
       const { outbox: webhooks = 0, idempotency_replies: storedReplies = 0 } = found;
@@ -114,9 +148,9 @@ const erasedDomain = '@erased.invalid';
 
 const erasedDescription = 'Payment from an erased customer';
 
-/** Replaces the email in any case, everywhere, and the details about its owner that come with it. */
-function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<string>) {
-  const emailPattern = emailIn(email);
+/** Replaces the emails in any case, everywhere, and the details about their owner that come with them. */
+function createRedact(emails: readonly string[], replacedBy: string, addresses: ReadonlySet<string>) {
+  const emailPattern = emailIn(emails);
   const text = (value: string): string =>
     value.startsWith('Payment from ') ? erasedDescription : value.replaceAll(emailPattern, replacedBy);
   const walk = (value: unknown): unknown => {
@@ -126,7 +160,7 @@ function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<
     const kept = Object.entries(value).filter(([name]) => name !== 'fullName' && name !== 'phoneNumber');
     return Object.fromEntries(kept.map(([name, one]) => [name, walk(one)]));
   };
-  /** @returns undefined if the JSON contains neither the email nor an address */
+  /** @returns undefined if the JSON contains neither an email nor an address */
   return (json: string): string | undefined => {
     const isConcerned =
       json.search(emailPattern) >= 0 || [...addresses].some((address) => json.includes(address));
@@ -134,9 +168,15 @@ function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<
   };
 }
 
-/** The email in any case, and as it is written in addresses of pages. */
-function emailIn(email: string): RegExp {
-  return new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu');
+/** The emails in any case, and as they are written in addresses of pages. */
+function emailIn(emails: readonly string[]): RegExp {
+  return new RegExp(
+    emails
+      .flatMap((email) => [email, encodeURIComponent(email)])
+      .map(escapePattern)
+      .join('|'),
+    'giu',
+  );
 }
 
 function escapePattern(text: string): string {

@@ -137,7 +137,7 @@ export function createMail(core: MailDeps) {
   }
 
   async function refusesMail(reader: Reader, scope: Scope, email: string): Promise<boolean> {
-    const customer = await customers.findByEmail(reader, scope, email);
+    const customer = await customers.findByAnyEmail(reader, scope, email);
     return customer !== undefined && store.isRefused(reader, customer.id);
   }
 
@@ -415,7 +415,7 @@ export function createMail(core: MailDeps) {
       if (paymentId === null) return receiver(row);
       const email = (await findPayment(scope, paymentId))?.customerDetails?.email;
       const customer =
-        email === undefined ? undefined : await customers.findByEmail(database.reader, scope, email);
+        email === undefined ? undefined : await customers.findByAnyEmail(database.reader, scope, email);
       if (customer)
         await database.write((transaction) => store.refuse(transaction, customer.id, clock.real()));
       return receiver(row);

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
 import { own, ownPersonal } from '../data-policy.js';
-import { flag, record, table, text, time, rowPart } from '../table.js';
+import { earlierEmails, flag, record, table, text, time, rowPart } from '../table.js';
 
 export const recordTables = {
   /** Emails are unique within a merchant and mode, whatever their case. */
@@ -22,6 +22,24 @@ export const recordTables = {
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('blacklisted', ['merchant_id', 'mode', 'is_blacklisted', 'created_at', 'id'])
     .index('phone', ['merchant_id', 'mode', 'phone_index', 'created_at', 'id']),
+
+  /** The addresses that customers had before: payments and messages from then have them, and no customer's id. */
+  customer_earlier_emails: table(
+    ownPersonal({ columns: { email: 'replaced' }, index: 'earlierEmail' }),
+    {
+      ...record,
+      customer_id: text().references('customers.id', 'cascade'),
+      /** Encrypted if there is a data key: db/personal-data.ts. */
+      email: text(),
+      /** The index that finds it, in any case: as in `customers`. */
+      email_index: text(),
+      /** The customer had it until then. */
+      left_at: time(),
+    },
+    earlierEmails,
+  )
+    .unique('customer', ['customer_id', 'email_index'])
+    .index('email', ['merchant_id', 'mode', 'email_index', 'left_at']),
 
   bank_accounts: table(
     ownPersonal({ columns: { account_number: 'kept', account_name: 'kept' }, index: 'account' }),
