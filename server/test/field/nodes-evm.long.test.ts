@@ -566,26 +566,29 @@ describe('A contract that reverts in the words of a node', () => {
     ['nethermind#2718', -32015, words],
   ];
 
-  it.each(refusals)('stops no node, neither as the only call nor among others: %s', async (_, code, message) => {
-    const address = newAddress();
-    const nodes = createEvmNodes(
-      { mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url], assets: [] },
-      { warn: (text) => said.push(text) },
-    );
-    answer(/^eth_call$/, () => new NodeRefusal(code, message));
-    const ask = () =>
-      nodes.run(
-        async (evm) => [
-          await evm.acceptsSignature(address, `0x${'12'.repeat(32)}`, '0x1234'),
-          await Promise.all([evm.chainId(), evm.call({ to: address, data: '0x' }), evm.chainId()]),
-        ],
-        signal,
+  it.each(refusals)(
+    'stops no node, neither as the only call nor among others: %s',
+    async (_, code, message) => {
+      const address = newAddress();
+      const nodes = createEvmNodes(
+        { mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url], assets: [] },
+        { warn: (text) => said.push(text) },
       );
-    const answers = [false, [anvilChainId, undefined, anvilChainId]];
-    expect([await ask(), await ask()]).toEqual([answers, answers]);
-    expect(said).toEqual([]);
-    expect(nodes.limits()).toBeUndefined();
-  });
+      answer(/^eth_call$/, () => new NodeRefusal(code, message));
+      const ask = () =>
+        nodes.run(
+          async (evm) => [
+            await evm.acceptsSignature(address, `0x${'12'.repeat(32)}`, '0x1234'),
+            await Promise.all([evm.chainId(), evm.call({ to: address, data: '0x' }), evm.chainId()]),
+          ],
+          signal,
+        );
+      const answers = [false, [anvilChainId, undefined, anvilChainId]];
+      expect([await ask(), await ask()]).toEqual([answers, answers]);
+      expect(said).toEqual([]);
+      expect(nodes.limits()).toBeUndefined();
+    },
+  );
 
   it.each(refusals)('stops no node that sends it with an HTTP status: %s', async (_, code, message) => {
     proxy.respond = (response, [call]) => {

@@ -19,7 +19,8 @@ describe('The marker', () => {
   let directory: string;
   let path: string;
   let complaints: unknown[];
-  const open = () => openMarker(path, { error: (...said: unknown[]) => void complaints.push(said) }, () => 1);
+  const openPath = () =>
+    openMarker(path, { error: (...said: unknown[]) => void complaints.push(said) }, () => 1);
   const lines = (count: number, name = 'source', first = 1) =>
     Array.from({ length: count }, (_, index) => `${first + index} ${name} .\n`).join('');
   beforeEach(() => {
@@ -33,20 +34,20 @@ describe('The marker', () => {
   });
 
   it('stays short while it is written, and keeps the highest values', () => {
-    const marker = open();
+    const marker = openPath();
     marker.raise('once', 7);
     for (let value = 1; value <= 20_000; value += 1) marker.raise(`source-${value % 3}`, value);
     expect(statSync(path).size).toBeLessThanOrEqual(100_000);
     expect(readdirSync(directory)).toEqual(['marker']);
     const values = { once: 7, 'source-0': 19_998, 'source-1': 19_999, 'source-2': 20_000 };
-    for (const one of [marker, open()]) {
+    for (const one of [marker, openPath()]) {
       expect(Object.fromEntries(one.read())).toEqual(values);
       expect(one.since()).toBe(1);
     }
   });
 
   it('is read only where it has grown', () => {
-    const marker = open();
+    const marker = openPath();
     writeFileSync(path, lines(200_000));
     const timeOf = (times: number) => {
       const start = performance.now();
@@ -62,24 +63,24 @@ describe('The marker', () => {
   });
 
   it('has the values of both processes that rewrite it again and again', () => {
-    const markers = [open(), open()];
+    const markers = [openPath(), openPath()];
     for (let value = 1; value <= 10_000; value += 1)
       markers.forEach((marker, index) => marker.raise(`server-${index}`, value));
-    for (const marker of [...markers, open()])
+    for (const marker of [...markers, openPath()])
       expect(Object.fromEntries(marker.read())).toEqual({ 'server-0': 10_000, 'server-1': 10_000 });
     expect(statSync(path).size).toBeLessThanOrEqual(200_000);
   });
 
   it('does not believe a line that a crash has cut short, and continues after it', () => {
     writeFileSync(path, `${lines(5)}4`);
-    const marker = open();
+    const marker = openPath();
     expect(marker.read().get('source')).toBe(5);
     marker.raise('source', 6);
-    expect(open().read().get('source')).toBe(6);
+    expect(openPath().read().get('source')).toBe(6);
   });
 
   it('reads the rest of a line that was only half written', () => {
-    const marker = open();
+    const marker = openPath();
     writeFileSync(path, `${lines(5)}9 sou`);
     expect(marker.read().get('source')).toBe(5);
     appendFileSync(path, 'rce .\n');
@@ -92,7 +93,7 @@ describe('The marker', () => {
     ['a shorter one copied into it', (copy: string) => copyFileSync(copy, path), 3],
     ['a longer one copied into it', (copy: string) => copyFileSync(copy, path), 3000],
   ])('is read whole if it is another file: %s', (_, put, count) => {
-    const marker = open();
+    const marker = openPath();
     writeFileSync(path, lines(1000));
     expect(marker.read().get('source')).toBe(1000);
     const copy = join(directory, 'copy');
@@ -109,7 +110,7 @@ describe('The marker', () => {
   it('is rewritten after a crash in the middle of a rewrite', () => {
     writeFileSync(path, lines(20_000));
     writeFileSync(`${path}.new`, '1 sou');
-    const marker = open();
+    const marker = openPath();
     expect(statSync(path).size).toBeGreaterThan(100_000);
     expect(marker.read().get('source')).toBe(20_000);
   });

@@ -248,9 +248,6 @@ async function failuresOf(evm: EvmClient, batches: readonly SweepBatch[]): Promi
 /** The most balances of one transaction: Ethereum takes none above 16.7 million gas (EIP-7825). */
 export const mostBalances = 100;
 
-/** A transaction to the factory. */
-export type SweepTransaction = ReturnType<typeof transactionsOf>[number];
-
 /**
  * The transactions of a plan. Each is for one treasury, so that no merchant's treasury can spoil the sweep of another.
  * @param most addresses of one transaction
