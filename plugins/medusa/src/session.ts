@@ -39,7 +39,10 @@ function decimalsOf(currency: string): number {
   }
 }
 
-/** The session of a payment's reference: `payses_1`, and `payses_1:2` for a further attempt of its payer. */
+/**
+ * The session of a payment's reference: `payses_1`; `payses_1:2` for a further attempt of its payer, or for another price; and
+ * `payses_1:2:2` for a further attempt at that.
+ */
 export function sessionIdOf(txRef: string | undefined): string | undefined {
-  return /^(payses_[A-Za-z0-9]{1,60})(?::\d{1,12})?$/.exec(txRef ?? '')?.[1];
+  return /^(payses_[A-Za-z0-9]{1,60})(?::\d{1,12})*$/.exec(txRef ?? '')?.[1];
 }

@@ -9,7 +9,7 @@ import {
 } from 'crypto-checkout/client';
 import type { Answer, Transaction } from './answer.js';
 import { modeOf, type Options } from './options.js';
-import type { Session } from './session.js';
+import { sessionIdOf, type Session } from './session.js';
 
 export class Shop {
   readonly client: MerchantClient;
@@ -32,25 +32,17 @@ export class Shop {
 
   verify(transaction: Transaction, { tx_ref, price, currency }: Session): Verification {
     const mode = modeOf(this.options.secretKey);
-    return verifyPayment(transaction, { txRef: tx_ref, baseAmount: price, baseCurrency: currency, mode });
+    // A session with a second price has a counter in its own reference already, and a further attempt appends another one.
+    const isOfSession = sessionIdOf(transaction.txRef) === tx_ref;
+    const txRef = isOfSession ? (transaction.txRef ?? tx_ref) : tx_ref;
+    return verifyPayment(transaction, { txRef, baseAmount: price, baseCurrency: currency, mode });
   }
 
   /** Asks for the session's payment and, once that has ended, for the further attempts of its payer. */
   async ask(session: Session): Promise<Answer> {
-    const own = await this.fetch(session.payment_id);
-    const all = [own];
-    if (own.status !== 'in progress') {
-      const attempts = this.client.transactions.iterate({ query: { search: session.tx_ref } });
-      for await (const { id } of attempts) if (id !== own.id) all.push(await this.fetch(id));
-    }
-    const answers = all.map((transaction) => ({
-      transaction,
-      verification: this.verify(transaction, session),
-    }));
+    const answers = await this.#answers(session);
+    const [{ transaction: own }] = answers;
     const paid = answers.filter(({ verification }) => verification.verified);
-    const isOpen = (answer: (typeof answers)[number]) =>
-      answer.transaction.status === 'in progress' &&
-      answer.verification.failed.every(({ rule }) => rule === 'status' || rule === 'amount');
     // The first that pays is the one that Medusa captured: the later ones were paid for nothing.
     const [first = answers.find(isOpen) ?? { transaction: own, verification: this.verify(own, session) }] =
       paid.toSorted((one, other) => one.transaction.createdAt.localeCompare(other.transaction.createdAt));
@@ -58,6 +50,21 @@ export class Shop {
       ...first,
       paidAgain: paid.map(({ transaction }) => transaction).filter(({ id }) => id !== first.transaction.id),
     };
+  }
+
+  /** The session's payment first. Anybody with the public key can make the others: `verification` says if they are for this session. */
+  async #answers(session: Session): Promise<[Verified, ...Verified[]]> {
+    const verified = (transaction: Transaction): Verified => ({
+      transaction,
+      verification: this.verify(transaction, session),
+    });
+    const own = await this.fetch(session.payment_id);
+    const others: Verified[] = [];
+    if (own.status !== 'in progress') {
+      const attempts = this.client.transactions.iterate({ query: { search: session.tx_ref } });
+      for await (const { id } of attempts) if (id !== own.id) others.push(verified(await this.fetch(id)));
+    }
+    return [verified(own), ...others];
   }
 
   /** @param again the session had a payment before, with another price */
@@ -76,12 +83,25 @@ export class Shop {
     return { ...session, payment_id: data.payment.id, payment_url: data.url, api_url, public_key };
   }
 
-  /** @returns false if there is money that it would leave behind, so that it continues */
-  async cancel(paymentId: string): Promise<boolean> {
-    const transaction = await this.fetch(paymentId);
-    if (transaction.status === 'success') return false;
-    if (transaction.status !== 'in progress') return true;
-    if ((transaction.amountSeen ?? 0) > 0) return false;
+  /**
+   * Ends the session's payment, and what its payer has moved on to.
+   * @returns false if there is money that it would leave behind, so that all of them continue
+   */
+  async cancel(session: Session): Promise<boolean> {
+    const [own, ...others] = await this.#answers(session);
+    const isPaid =
+      own.transaction.status === 'success' || others.some(({ verification: { verified } }) => verified);
+    if (isPaid) return false;
+    const open = [own, ...others.filter(isOpen)]
+      .map(({ transaction }) => transaction)
+      .filter(({ status }) => status === 'in progress');
+    if (open.some(({ amountSeen = 0 }) => amountSeen > 0)) return false;
+    let isLeft = false;
+    for (const { id } of open) isLeft ||= !(await this.#cancelOne(id));
+    return !isLeft;
+  }
+
+  async #cancelOne(paymentId: string): Promise<boolean> {
     try {
       await this.client.payments.cancel({ params: { payment_id: paymentId } });
       return true;
@@ -92,3 +112,10 @@ export class Shop {
     }
   }
 }
+
+type Verified = Pick<Answer, 'transaction' | 'verification'>;
+
+/** It has the session's reference and price, and may still be paid. */
+const isOpen = ({ transaction, verification }: Verified) =>
+  transaction.status === 'in progress' &&
+  verification.failed.every(({ rule }) => rule === 'status' || rule === 'amount');

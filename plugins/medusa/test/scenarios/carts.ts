@@ -1,4 +1,5 @@
 /** Carts that change, or are open twice, before and while they are paid. */
+import { createCheckoutClient } from 'crypto-checkout/client';
 import { expect, it } from 'vitest';
 import {
   checkout,
@@ -43,6 +44,29 @@ export function carts(stage: () => Stage): void {
       variant_id: stage().variant,
       quantity: 1,
     });
+    expect(changed.status).toBeGreaterThanOrEqual(400);
+    await send(stage(), stage().eu, address, amount * 0.5);
+    const [id = ''] = await eventually(
+      () => ordersOf(stage(), cart),
+      (ids) => expect(ids).toHaveLength(1),
+    );
+    await eventually(
+      () => orderOf(stage(), id),
+      (order) => expectPaid(order, 50),
+    );
+  });
+
+  it('keeps the money of a payer who used another coin, whatever the other tab does', async () => {
+    const { cart, session } = await checkout(stage(), stage().eu);
+    const tag = createCheckoutClient({ apiUrl: stage().api.url, publicKey: stage().eu.keys.publicKey });
+    await tag.cancel(session.data.payment_id);
+    const body = { amount: '50.00', baseCurrency: 'EUR', txRef: `${session.id}:2` };
+    const attempt = (await tag.create(body)).data.payment.id;
+    const { address, amount } = await pay(stage(), stage().eu, attempt, 0.5);
+    const refused = await chooseCrypto(stage(), cart, stage().eu);
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    const line = { variant_id: stage().variant, quantity: 1 };
+    const changed = await stage().store(`/carts/${cart.id}/line-items`, line);
     expect(changed.status).toBeGreaterThanOrEqual(400);
     await send(stage(), stage().eu, address, amount * 0.5);
     const [id = ''] = await eventually(

@@ -133,7 +133,7 @@ export class CryptoCheckoutProvider extends AbstractPaymentProvider<ShopOptions>
   /** A payment that was paid stays: its money goes back by a refund. */
   override async cancelPayment({ data }: CancelPaymentInput): Promise<CancelPaymentOutput> {
     const session = parseSession(data);
-    if (session !== undefined) await this.#shop.cancel(session.payment_id);
+    if (session !== undefined) await this.#shop.cancel(session);
     return data === undefined ? {} : { data };
   }
 
@@ -165,9 +165,9 @@ export class CryptoCheckoutProvider extends AbstractPaymentProvider<ShopOptions>
     return { action: PaymentActions.SUCCESSFUL, data: { session_id, amount: MathBN.convert(baseAmount) } };
   }
 
-  /** Ends the payment of a session that goes away, unless there is money in it. */
-  async #drop({ payment_id }: Session): Promise<void> {
-    if (await this.#shop.cancel(payment_id)) return;
+  /** Ends the payments of a session that goes away, unless there is money in one of them. */
+  async #drop(session: Session): Promise<void> {
+    if (await this.#shop.cancel(session)) return;
     throw new MedusaError(
       MedusaError.Types.NOT_ALLOWED,
       'Money has come for this cart. Complete it, or ask the shop for a refund',
