@@ -157,11 +157,12 @@ async function showPayment() {
     checkout,
   );
   // An event only says when to ask: the shop asks the checkout server itself.
-  checkout.addEventListener('checkout-success', () =>
+  checkout.addEventListener('checkout-success', (event) =>
     run(async () => {
       const { checkCryptoPayment } = await query(
         `mutation ($id: String!) { checkCryptoPayment(paymentId: $id) { status orderCode } }`,
-        { id: payment.paymentId },
+        // Not always the one above: its payer may have used another coin.
+        { id: event.payment.id },
       );
       // Without an order that is settled there may be a rest to pay, if the cart has changed.
       const { activeOrder } = await query(`{ activeOrder { code } }`);

@@ -37,9 +37,9 @@ export const shopSchema = gql`
     orderState: String!
   }
   extend type Mutation {
-    "The payment of the active order: the one that it has, or a new one if its price has changed or its time was up"
+    "The payment of the active order: the one that it has, or that its payer has moved on to; a new one if its price has changed or its time was up"
     createCryptoPayment(methodCode: String): CryptoPayment!
-    "Has the shop ask about a payment now, without waiting for its webhook"
+    "Has the shop ask about a payment now, without waiting for its webhook. Name the one of the event: the payer may have used another coin"
     checkCryptoPayment(paymentId: String!): CryptoPayment!
   }
 `;
@@ -101,9 +101,7 @@ export class ShopResolver {
   @Mutation()
   @Allow(Permission.Public)
   async checkCryptoPayment(@Ctx() ctx: RequestContext, @Args() args: { paymentId: string }) {
-    const [known] = await this.payments.find({ checkoutId: args.paymentId, channelId: ctx.channelId });
-    const account = known && (await this.accounts.byId(known.methodId));
-    const payment = account && (await this.payments.reviewById(account, known.checkoutId));
+    const payment = await this.payments.check(ctx, args.paymentId);
     if (!payment) throw new UserInputError('This channel has no such payment');
     return this.view(ctx, payment);
   }

@@ -17,7 +17,7 @@ import {
 } from '@vendure/core';
 import { ApiError, CheckoutError, verifyPayment, type Verification } from 'crypto-checkout/client';
 import { fromUnits } from 'crypto-checkout/contract';
-import { MoreThan, Not, type FindOptionsWhere } from 'typeorm';
+import { In, MoreThan, Not, type FindOptionsWhere } from 'typeorm';
 import { Accounts, consoleUrl, type Account } from './accounts.service.js';
 import { CryptoPayment } from './crypto-payment.entity.js';
 import { notesOf, testMark, type Transaction } from './notes.js';
@@ -75,11 +75,13 @@ export class CryptoPayments {
    */
   async start(ctx: RequestContext, orderId: ID, methodCode: string | undefined): Promise<CryptoPayment> {
     const account = await this.chooseAccount(ctx, methodCode);
+    let paid: CryptoPayment | undefined;
     for (let tries = 0; tries < maxTries; tries += 1) {
       const [open] = await this.find({ orderId, methodId: account.methodId, status: 'open' });
       if (open) {
         const transaction = await this.ask(account, open.checkoutId);
         const reviewed = await this.review(account, open, transaction);
+        if (reviewed.status === 'settled') paid = reviewed;
         if (reviewed.status !== 'open') continue;
         const order = await this.orderOf(ctx, orderId);
         const isSamePrice = open.amount === amountDue(order) && open.currencyCode === order.currencyCode;
@@ -90,23 +92,49 @@ export class CryptoPayments {
       }
       const order = await this.orderOf(ctx, orderId);
       const reason = notReadyReason(order);
+      // Its checkout says that it is paid.
+      if (reason && paid) return paid;
       if (reason) throw new UserInputError(reason);
+      // The payer may have moved on to another coin: a new payment would ask for the same money again.
+      if (await this.adoptOfOrder(account, order)) continue;
       const made = await this.create(ctx, account, order, tries);
       if (made) return made;
     }
     throw new UserInputError('The order is changing: try again');
   }
 
-  /** Asks about a payment that a webhook or a storefront names, and does what its state needs. */
-  async reviewById(account: Account, checkoutId: string): Promise<CryptoPayment | undefined> {
+  /**
+   * Asks about a payment that a webhook or a storefront names, and does what its state needs.
+   * @param channelId the only channel whose payments count; any if it is left out
+   */
+  async reviewById(account: Account, checkoutId: string, channelId?: ID): Promise<CryptoPayment | undefined> {
     const [known] = await this.find({ checkoutId });
     if (known && String(known.methodId) !== String(account.methodId)) {
       Logger.warn(`Payment ${checkoutId} is not of the method ${account.methodCode}`, loggerContext);
       return undefined;
     }
+    if (known && !isOfChannel(known, channelId)) return undefined;
     const transaction = await this.ask(account, checkoutId);
-    const payment = known ?? (await this.adopt(account, transaction));
+    const payment = known ?? (await this.adopt(account, transaction, { channelId }));
     return payment && this.review(account, payment, transaction);
+  }
+
+  /** For a storefront, which may know of a further attempt before its webhook comes. Undefined if the channel has no such payment. */
+  async check(ctx: RequestContext, checkoutId: string): Promise<CryptoPayment | undefined> {
+    const [known] = await this.find({ checkoutId });
+    const ofMethod = known && (await this.accounts.byId(known.methodId));
+    if (known) return ofMethod && this.reviewById(ofMethod, checkoutId, ctx.channelId);
+    for (const account of await this.accounts.ofChannel(ctx)) {
+      try {
+        const payment = await this.reviewById(account, checkoutId, ctx.channelId);
+        if (payment) return payment;
+      } catch (error) {
+        // It is of another account, or the keys of this one are wrong.
+        if (!(error instanceof ApiError) || error.status >= 500) throw error;
+        Logger.verbose(`${account.methodCode}: ${wordsOf(error)}`, loggerContext);
+      }
+    }
+    return undefined;
   }
 
   /** The scheduled task: asks about payments whose webhook may be lost. Resolves with their number. */
@@ -121,7 +149,9 @@ export class CryptoPayments {
     for (const payment of payments) {
       try {
         const account = await this.accounts.byId(payment.methodId);
-        if (account) await this.review(account, payment, await this.ask(account, payment.checkoutId));
+        if (!account) continue;
+        const reviewed = await this.review(account, payment, await this.ask(account, payment.checkoutId));
+        if (reviewed.status === 'ended') await this.adoptNext(account, reviewed);
       } catch (error) {
         // The next run tries again, and the others must not wait for it.
         Logger.error(`Payment ${payment.checkoutId} was not reviewed: ${wordsOf(error)}`, loggerContext);
@@ -268,24 +298,137 @@ export class CryptoPayments {
     await this.review(account, payment, await this.ask(account, payment.checkoutId));
   }
 
-  /** A further attempt that the checkout made: of the order ABC, ABC:2. Only once it is paid. */
-  private async adopt(account: Account, transaction: Transaction): Promise<CryptoPayment | undefined> {
-    const [txRef = ''] = (transaction.txRef ?? '').split(':');
-    const [first] = await this.find({ txRef, methodId: account.methodId });
-    if (!first || transaction.status !== 'success') {
+  /** Adopts what the payer of an order has moved on to. False if there is nothing to pay or to review. */
+  private async adoptOfOrder(account: Account, order: Order): Promise<boolean> {
+    const before = await this.find({ orderId: order.id, methodId: account.methodId });
+    // Another tab, or a webhook, was quicker.
+    if (before.some(({ status }) => status === 'open')) return true;
+    const attempts: Transaction[] = [];
+    for (const payment of before) {
+      if (payment.status === 'ended') attempts.push(...(await this.attemptsAfter(account, payment)));
+    }
+    const known = new Set(before.map(({ checkoutId }) => checkoutId));
+    const fresh = attempts.filter(({ id }) => !known.has(id));
+    const adopted = [];
+    for (const transaction of fresh) {
+      const payment = await this.adopt(account, transaction);
+      if (payment) adopted.push(payment);
+    }
+    if (adopted.length > 0) return true;
+    // Nothing has come yet. The newest is the one that the payer sees.
+    const due = amountDue(order);
+    for (const transaction of fresh.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))) {
+      if (await this.adopt(account, transaction, { due })) return true;
+    }
+    return false;
+  }
+
+  /** Adopts and reviews the attempts after a payment that has ended, whose webhooks may be lost. */
+  private async adoptNext(account: Account, ended: CryptoPayment): Promise<void> {
+    for (const transaction of await this.attemptsAfter(account, ended)) {
+      const [known] = await this.find({ checkoutId: transaction.id });
+      const payment = known ? undefined : await this.adopt(account, transaction);
+      if (payment) await this.review(account, payment, transaction);
+    }
+  }
+
+  /** Every payment with the reference of another one and a counter. Anybody with the public key can make them. */
+  private async attemptsAfter(account: Account, { txRef }: CryptoPayment): Promise<Transaction[]> {
+    const found = new Map<string, Transaction>();
+    for (let count = 2; count < 2 + maxTries; count += 1) {
+      const { data } = await account.client.transactions.list({ query: { txRef: `${txRef}:${count}` } });
+      if (data.length === 0) break;
+      for (const transaction of data) found.set(transaction.id, transaction);
+    }
+    // Where somebody else has taken the next reference, the checkout continues with a random counter.
+    if (found.size > 0) {
+      const query = { search: `${txRef}:` };
+      for await (const transaction of account.client.transactions.iterate({ query })) {
+        found.set(transaction.id, transaction);
+      }
+    }
+    return [...found.values()];
+  }
+
+  /**
+   * Takes a further attempt that the checkout made for a payment of the same order: after ABC, ABC:2, and after that ABC:3, or
+   * ABC:2:2 in a page that was loaded again. Only once it concerns the order, since anybody can make one: there is money, or it is the
+   * only one that the payer can still pay.
+   * @param channelId the only channel whose orders count
+   * @param due takes one without money too, if its price is still this
+   */
+  private async adopt(
+    account: Account,
+    transaction: Transaction,
+    { channelId, due }: { channelId?: ID | undefined; due?: number } = {},
+  ): Promise<CryptoPayment | undefined> {
+    // Another request may have been quicker.
+    const [known] = await this.find({ checkoutId: transaction.id, methodId: account.methodId });
+    if (known) return isOfChannel(known, channelId) ? known : undefined;
+    const first = await this.firstOf(account, transaction);
+    if (
+      !first ||
+      !isOfChannel(first, channelId) ||
+      !(await this.concerns(account, first, transaction, due))
+    ) {
       Logger.verbose(`Payment ${transaction.id} belongs to no order of this shop`, loggerContext);
       return undefined;
     }
-    const { orderId, channelId, methodId, amount, currencyCode } = first;
+    const { orderId, methodId, amount, currencyCode } = first;
     return this.keep({
       checkoutId: transaction.id,
-      txRef,
+      txRef: transaction.txRef ?? '',
       orderId,
-      channelId,
+      channelId: first.channelId,
       methodId,
       amount,
       currencyCode,
     });
+  }
+
+  /** The stored payment whose reference an attempt has, with a counter. */
+  private async firstOf(account: Account, transaction: Transaction): Promise<CryptoPayment | undefined> {
+    const { txRef = '' } = transaction;
+    const references = [txRef, txRef.replace(/:\d{1,12}$/, '')];
+    const where = { txRef: In(references), checkoutId: Not(transaction.id), methodId: account.methodId };
+    const found = await this.find(where);
+    // A database may compare without case, and a counter has its own rules.
+    return found.find((payment) => {
+      const { failed } = this.verify(account, payment, transaction);
+      return failed.every(({ rule }) => rule !== 'reference' && rule !== 'mode');
+    });
+  }
+
+  private async concerns(
+    account: Account,
+    first: CryptoPayment,
+    transaction: Transaction,
+    due: number | undefined,
+  ): Promise<boolean> {
+    if (transaction.status === 'success') return true;
+    const { amountSeen = 0, amountReceived = 0, credited = [] } = transaction;
+    const hasMoney = amountSeen > 0 || amountReceived > 0 || credited.some(({ amount }) => amount > 0);
+    if (transaction.status !== 'in progress') return hasMoney;
+    if (!hasMoney && first.amount !== due) return false;
+    const { failed } = this.verify(account, first, transaction);
+    if (failed.some(({ rule }) => rule === 'price')) return false;
+    // Its page would send the payer to a site that nobody has named.
+    if (!hasMoney && transaction.redirectUrl && !transaction.isRedirectTrusted) return false;
+    return (await this.hasEnded(account, first)) && (await this.isOfPayer(first, transaction));
+  }
+
+  /** The checkout makes no further attempt before the last one has ended. */
+  private async hasEnded(account: Account, payment: CryptoPayment): Promise<boolean> {
+    if (payment.status !== 'open') return payment.status === 'ended';
+    const transaction = await this.ask(account, payment.checkoutId);
+    return (await this.review(account, payment, transaction)).status === 'ended';
+  }
+
+  /** Refunds can be sent to the email of a payment: somebody else's must not get what this payer sends. */
+  private async isOfPayer(first: CryptoPayment, { customerDetails }: Transaction): Promise<boolean> {
+    if (!customerDetails?.email) return true;
+    const order = await this.orders.findOne(await this.notes.contextOf(first), first.orderId);
+    return order?.customer?.emailAddress.toLowerCase() === customerDetails.email.toLowerCase();
   }
 
   private verify(account: Account, payment: CryptoPayment, transaction: Transaction): Verification {
@@ -416,6 +559,10 @@ export class CryptoPayments {
     return result;
   }
 }
+
+/** True for any channel if none is named. */
+const isOfChannel = (payment: CryptoPayment, channelId: ID | undefined) =>
+  channelId === undefined || String(payment.channelId) === String(channelId);
 
 /** One line. It has no keys: the client's errors never do. */
 export function wordsOf(error: unknown): string {

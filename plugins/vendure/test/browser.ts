@@ -141,4 +141,33 @@ export function testBrowser(stage: Stage): void {
     expect({ state, payments: payments.length }).toEqual({ state: 'PaymentSettled', payments: 1 });
     await context.close();
   });
+
+  test('a customer who used another coin continues there after a reload, and sees the order paid', async () => {
+    const context = await open();
+    const page = await context.newPage();
+    await buy(page, storefront.url);
+    await choose(page);
+    const [id, code] = [await idOn(page), await orderOn(page)];
+    await page.getByRole('button', { name: 'Use another coin' }).click();
+    await page.getByRole('button', { name: 'Yes, choose again' }).click();
+    await reach(page, 'choosing-currency');
+    await stage.payer.reach(id, 'cancelled');
+    await choose(page);
+    const attempt = async () => {
+      const { data } = await stage.keys.client.transactions.list({ query: { txRef: `${code}:2` } });
+      return data[0]?.id ?? '';
+    };
+    // As in another browser, which remembers nothing but the cart.
+    await page.evaluate(() => {
+      for (const key of Object.keys(localStorage)) if (key !== 'vendure-token') localStorage.removeItem(key);
+    });
+    await page.reload();
+    await reach(page, 'awaiting-funds');
+    expect(await idOn(page)).toBe(await attempt());
+    await stage.payer.send(await transaction(await attempt()));
+    await page.getByRole('button', { name: 'See my order' }).click();
+    await page.getByText('Paid: $24.50. Thank you!').waitFor();
+    expect((await stage.admin.order(code)).payments).toMatchObject([{ transactionId: await attempt() }]);
+    await context.close();
+  });
 }
