@@ -36,6 +36,9 @@ const atOnce = 200;
 const describedAtOnce = 10;
 /** An order has few references, unless the shop's database was restored from an old copy. */
 const maxTries = 20;
+const unknownPerMinute = 120;
+/** As the checkout server makes ids. */
+const idPattern = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** A payment of an order in words, for its page in the dashboard. */
 export interface Described {
@@ -59,6 +62,8 @@ class NotPlaced extends Error {
 export class CryptoPayments {
   /** Transactions of this process run in turn: SQLite would nest those that overlap. */
   private turn: Promise<unknown> = Promise.resolve();
+  /** The ids that storefronts have asked about in this minute, and this shop does not know. */
+  private unknown = { minute: 0, count: 0 };
 
   constructor(
     private readonly connection: TransactionalConnection,
@@ -124,17 +129,26 @@ export class CryptoPayments {
     const [known] = await this.find({ checkoutId });
     const ofMethod = known && (await this.accounts.byId(known.methodId));
     if (known) return ofMethod && this.reviewById(ofMethod, checkoutId, ctx.channelId);
+    if (!idPattern.test(checkoutId) || !this.mayAskAboutUnknown()) return undefined;
     for (const account of await this.accounts.ofChannel(ctx)) {
       try {
         const payment = await this.reviewById(account, checkoutId, ctx.channelId);
         if (payment) return payment;
       } catch (error) {
-        // It is of another account, or the keys of this one are wrong.
+        // It belongs to another account, or the keys of this one are wrong.
         if (!(error instanceof ApiError) || error.status >= 500) throw error;
         Logger.verbose(`${account.methodCode}: ${wordsOf(error)}`, loggerContext);
       }
     }
     return undefined;
+  }
+
+  /** Anybody can name ids, and each unknown one costs a request with the secret key, which has a hundred a second. */
+  private mayAskAboutUnknown(): boolean {
+    const minute = Math.floor(Date.now() / 60_000);
+    if (this.unknown.minute !== minute) this.unknown = { minute, count: 0 };
+    this.unknown.count += 1;
+    return this.unknown.count <= unknownPerMinute;
   }
 
   /** The scheduled task: asks about payments whose webhook may be lost. Resolves with their number. */
@@ -312,13 +326,14 @@ export class CryptoPayments {
     const adopted = [];
     for (const transaction of fresh) {
       const payment = await this.adopt(account, transaction);
-      if (payment) adopted.push(payment);
+      if (payment && isOfOrder(payment, order)) adopted.push(payment);
     }
     if (adopted.length > 0) return true;
     // Nothing has come yet. The newest is the one that the payer sees.
     const due = amountDue(order);
     for (const transaction of fresh.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))) {
-      if (await this.adopt(account, transaction, { due })) return true;
+      const payment = await this.adopt(account, transaction, { due });
+      if (payment && isOfOrder(payment, order)) return true;
     }
     return false;
   }
@@ -340,11 +355,12 @@ export class CryptoPayments {
       if (data.length === 0) break;
       for (const transaction of data) found.set(transaction.id, transaction);
     }
-    // Where somebody else has taken the next reference, the checkout continues with a random counter.
-    if (found.size > 0) {
+    // The checkout continues with a random counter if somebody else has taken two references in a row.
+    if (found.size > 1) {
       const query = { search: `${txRef}:` };
       for await (const transaction of account.client.transactions.iterate({ query })) {
-        found.set(transaction.id, transaction);
+        // The search also looks at names, which anybody can choose.
+        if (transaction.txRef?.startsWith(`${txRef}:`)) found.set(transaction.id, transaction);
       }
     }
     return [...found.values()];
@@ -559,6 +575,8 @@ export class CryptoPayments {
     return result;
   }
 }
+
+const isOfOrder = (payment: CryptoPayment, order: Order) => String(payment.orderId) === String(order.id);
 
 /** True for any channel if none is named. */
 const isOfChannel = (payment: CryptoPayment, channelId: ID | undefined) =>

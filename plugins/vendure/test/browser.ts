@@ -157,7 +157,7 @@ export function testBrowser(stage: Stage): void {
       const { data } = await stage.keys.client.transactions.list({ query: { txRef: `${code}:2` } });
       return data[0]?.id ?? '';
     };
-    // As in another browser, which remembers nothing but the cart.
+    // As in another browser, which remembers only the cart.
     await page.evaluate(() => {
       for (const key of Object.keys(localStorage)) if (key !== 'vendure-token') localStorage.removeItem(key);
     });
