@@ -498,7 +498,8 @@ function changesOf(row: MailTable, outcome: Outcome, now: number): Partial<MailT
     return { ...ended, status: 'sent', sent_at: now, tries: row.tries + 1, problem: null };
   if ('dropped' in outcome) return { ...ended, status: 'dropped', problem: outcome.dropped };
   const tries = row.tries + 1;
-  const wait = retryMs[tries - 1] ?? giveUpMs;
+  // An outage counts tries too, and may be over.
+  const wait = retryMs[Math.min(tries, retryMs.length) - 1] ?? giveUpMs;
   // The first in line stays the first.
   if (outcome.kind === 'unreachable' && now <= row.created_at + giveUpMs)
     return { tries, problem: outcome.reason };

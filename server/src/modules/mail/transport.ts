@@ -1,6 +1,5 @@
 /** Sends messages over SMTP. */
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../core/config.js';
 import { settingsOf } from '../../core/config.js';
 import { refuseExposedFile } from '../../core/private-file.js';
@@ -43,6 +42,8 @@ export interface MailLimits {
 }
 
 export const mailLimits: MailLimits = { greetingMs: 10_000, replyMs: 120_000, messageMs: 180_000 };
+/** A message that is being sent when the server stops has this long to be confirmed: it would otherwise come twice. */
+const stopMs = 5000;
 /** Enough of a server's words to search for. */
 const shownReason = 200;
 
@@ -87,7 +88,7 @@ export function createTransports(
     const openPool = () =>
       nodemailer.createTransport({ ...options, pool: true, maxConnections: 1, ...(dkim && { dkim }) });
     let pool = openPool();
-    return { send, close: () => pool.close() };
+    return { send, close: () => pool.close({ force: true }) };
 
     async function send({ id, to, fromName, replyTo, offUrl, ...message }: Envelope) {
       const sent = pool.sendMail({
@@ -108,7 +109,7 @@ export function createTransports(
       } catch (error) {
         const failure = failureOf(error);
         if (failure.kind !== 'unreachable') return failure;
-        pool.close();
+        pool.close({ force: true });
         pool = openPool();
         // A server that takes a new connection has failed at this message only, which may even have arrived.
         if (signal?.aborted === true || !(await isReachable())) return failure;
@@ -130,23 +131,28 @@ export function createTransports(
   }
 }
 
-/** Rejects after a time, and when the signal aborts. */
+/** Rejects after a time, and soon after the signal aborts. */
 async function within<T>(ms: number, promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-  const stop = new AbortController();
-  const late = delay(ms, undefined, { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) });
+  let fail: (error: Error) => void;
+  const late = new Promise<never>((_resolve, reject) => (fail = reject));
+  const failAfter = (limitMs: number, reason: string) =>
+    setTimeout(
+      () => fail(new Error(`The mail server took longer than ${limitMs / 1000} s${reason}`)),
+      limitMs,
+    );
+  const timers = [failAfter(ms, '')];
+  const stop = () => timers.push(failAfter(stopMs, ' while the checkout server was stopping'));
+  if (signal?.aborted) stop();
+  // Not AbortSignal.any, which leaves a reference in the signal of the job: that lives as long as the server.
+  signal?.addEventListener('abort', stop);
   try {
-    return await Promise.race([
-      promise,
-      late.then(() => {
-        throw new Error(`The mail server took longer than ${ms / 1000} s`);
-      }),
-    ]);
+    return await Promise.race([promise, late]);
   } catch (error) {
     promise.catch(() => undefined);
     throw error;
   } finally {
-    stop.abort();
-    late.catch(() => undefined);
+    signal?.removeEventListener('abort', stop);
+    for (const timer of timers) clearTimeout(timer);
   }
 }
 
