@@ -16,7 +16,6 @@ export const erasure = {
     params,
     data: z.object({
       email: z.string(),
-      /** At most two: one in each mode. */
       customers: z.int(),
       payments: z.int(),
       /** Something that must end first; null if nothing is in the way. */

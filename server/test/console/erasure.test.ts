@@ -91,6 +91,14 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
     async (typed) => {
       const { email: earlier, id, payments } = await payer();
       const email = records.email();
+      const setEndpoint = (url: string) =>
+        server.database.write((transaction) =>
+          server.app.endpoints.set(
+            transaction,
+            { merchantId: server.bootstrapped.merchantId, mode: 'test' },
+            url,
+          ),
+        );
       await merchant.ask('PATCH', `/v1/customers/${id}`, { body: { email } });
       const locked = await merchant.lock({ customer: { email, name: 'Grace Example' } });
       const all = [...payments, locked.id];
@@ -99,8 +107,10 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
       let other = '';
       if (isMoved) {
         await merchant.advance(1);
+        await setEndpoint('http://127.0.0.1:9/hook');
         ({ id: other } = await merchant.lock({ customer: { email: earlier, name: 'Alan Example' } }));
         await merchant.ask('PATCH', `/v1/payments/${other}/cancel`);
+        await setEndpoint('');
       }
       expect((await preview(id)).body.data).toMatchObject({ customers: 1, payments: 3 });
       if (isMoved) expect((await erase(id, email)).body.data).toMatchObject({ customers: 1, payments: 3 });
@@ -125,8 +135,18 @@ describe.each(enginesOfTurn)('Erasing a customer, on $name', (engine) => {
         .where('customer_id', '=', id)
         .execute();
       expect(kept).toEqual([]);
-      if (isMoved)
-        expect(JSON.stringify(await merchant.ask('GET', `/v1/transactions/${other}`))).toContain(earlier);
+      if (!isMoved) return;
+      expect(JSON.stringify(await merchant.ask('GET', `/v1/transactions/${other}`))).toContain(earlier);
+      const events = await server.database.reader
+        .selectFrom('outbox')
+        .select('data')
+        .where('subject_id', '=', other)
+        .execute();
+      expect(events.length).toBeGreaterThan(0);
+      for (const { data } of events) {
+        expect(data).toContain(earlier);
+        expect(data).toContain('Alan Example');
+      }
     },
   );
 

@@ -80,7 +80,8 @@ export function createCustomers(
       email_index: personalData.emailIndex(scope.merchantId, email),
       left_at: clock.now(scope),
     };
-    await store.keepEarlierEmail(transaction, personalData.sealRow(sealed.earlierEmails, row));
+    const indexes = personalData.emailIndexes(scope.merchantId, email);
+    await store.keepEarlierEmail(transaction, personalData.sealRow(sealed.earlierEmails, row), indexes);
   }
 
   const view = (row: CustomerRow): Customer => ({

@@ -96,14 +96,18 @@ export async function findCustomerByEarlierEmail(
   );
 }
 
-export async function keepEarlierEmail(transaction: Transaction, row: EarlierEmailRow): Promise<void> {
+export async function keepEarlierEmail(
+  transaction: Transaction,
+  row: EarlierEmailRow,
+  indexes: readonly string[],
+): Promise<void> {
+  // Under the previous data key, too: with both, rotating the key would find the same index twice.
   await transaction
-    .insertInto('customer_earlier_emails')
-    .values(row)
-    .onConflict((conflict) =>
-      conflict.columns(['customer_id', 'email_index']).doUpdateSet({ left_at: row.left_at }),
-    )
+    .deleteFrom('customer_earlier_emails')
+    .where('customer_id', '=', row.customer_id)
+    .where('email_index', 'in', indexes)
     .execute();
+  await transaction.insertInto('customer_earlier_emails').values(row).execute();
 }
 
 /** @throws an error that `isUniqueViolation` recognises, if another customer has the email */

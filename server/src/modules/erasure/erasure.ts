@@ -43,14 +43,30 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
       emails.flatMap((email) => personalData.emailIndexes(merchantId, email)),
     );
 
-  /** Those with this email, in both modes. In a mode where nobody has it now: the last one who had it. */
+  /** Those with this email, in both modes; if nobody has it now, the last one who had it, in each mode. */
   async function findOwners(reader: Reader, merchantId: string, email: string): Promise<string[]> {
+    const now = await findCustomers(reader, merchantId, [email]);
+    if (now.length > 0) return now.map(({ id }) => id);
     const owners = new Map<Mode, string>();
     const indexes = personalData.emailIndexes(merchantId, email);
-    const now = await findCustomers(reader, merchantId, [email]);
     const before = await store.findEarlierOwners(reader, merchantId, indexes);
-    for (const { id, mode } of [...now, ...before]) if (!owners.has(mode)) owners.set(mode, id);
+    for (const { id, mode } of before) if (!owners.has(mode)) owners.set(mode, id);
     return [...owners.values()];
+  }
+
+  /** Those of the emails that another customer has now. */
+  async function findTaken(
+    reader: Reader,
+    merchantId: string,
+    emails: readonly string[],
+    customerIds: readonly string[],
+  ): Promise<string[]> {
+    const taken = [];
+    for (const email of emails) {
+      const now = await findCustomers(reader, merchantId, [email]);
+      if (now.some(({ id }) => !customerIds.includes(id))) taken.push(email);
+    }
+    return taken;
   }
 
   /** The records of the person who has this email or had it before, in both modes, and all the person's emails. */
@@ -125,7 +141,18 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
         json: redact,
         text: (text) => text.replaceAll(emailIn(emails), replacedBy),
       });
-      const found = await store.rewriteFound(transaction, tables, merchantId, personalData, redact);
+      const taken = await findTaken(transaction, merchantId, emails, customerIds);
+      const own = new Set([...customerIds, ...paymentIds]);
+      const redactUntaken = createRedact(
+        emails.filter((one) => !taken.includes(one)),
+        replacedBy,
+        new Set(addresses),
+      );
+      // A text with a taken email belongs to this person only if it names one of the records.
+      const isOwn = (text: string) => taken.length === 0 || (text.match(ids) ?? []).some((id) => own.has(id));
+      const found = await store.rewriteFound(transaction, tables, merchantId, personalData, (text) =>
+        isOwn(text) ? redact(text) : redactUntaken(text),
+      );
       const { outbox: webhooks = 0, idempotency_replies: storedReplies = 0 } = found;
       const counts = { customers: customerIds.length, payments: paymentIds.length, webhooks, storedReplies };
       await auditLog.record(transaction, {
@@ -142,6 +169,9 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
 
 /** Metadata, webhook payloads and replies, whatever they hold. */
 const stored = placed('what is searched for an email', jsonCodec(z.unknown()));
+
+/** Ids of records, in JSON. */
+const ids = /[0-9A-HJKMNP-TV-Z]{26}/g;
 
 /** .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761 */
 const erasedDomain = '@erased.invalid';
