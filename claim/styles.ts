@@ -7,6 +7,8 @@ export const claimStyles = css`
     --_bad: color-mix(in oklab, #d92d20 70%, var(--_text));
   }
   :host {
+    display: block;
+    container-type: inline-size;
     margin-inline: auto;
   }
   .single {

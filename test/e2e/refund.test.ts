@@ -58,6 +58,14 @@ test('a payer claims an excess by keyboard, and the same link shows that it was 
   expect(await page.locator('.total').innerText()).toBe('5.00\u00a0USDT');
   await page.getByText(reference).waitFor();
   await inspect(page, 'refund-entering');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  const columns = await Promise.all(
+    ['.order', '.pay'].map(async (part) => (await page.locator(part).boundingBox()) ?? { x: 0, width: 0 }),
+  );
+  expect(columns[0]?.width, 'two columns').toBeGreaterThan(300);
+  expect(columns[1]?.x, 'the second column').toBeGreaterThanOrEqual(
+    (columns[0]?.x ?? 0) + (columns[0]?.width ?? 0),
+  );
 
   await enter(page, 'not an address');
   await page.keyboard.press('Enter');
