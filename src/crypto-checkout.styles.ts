@@ -120,6 +120,8 @@ export const styles = css`
   }
   .box {
     grid-column: 1 / -1;
+    inline-size: 100%;
+    white-space: normal;
     container-type: inline-size;
   }
   :where(.card, .bar, .trigger) {

@@ -173,7 +173,7 @@ export class CryptoCheckout extends LitElement {
   declare amount: string | number | undefined;
   /** The currency of `amount`, such as NGN. */
   declare baseCurrency: string | undefined;
-  /** The order's reference, up to 90 characters. Further payments for the same order append a counter: `order-42:2`. */
+  /** The order's reference. Further payments for the same order append a counter: `order-42:2`. */
   declare txRef: string | undefined;
   /** The payer's email, for the shop's records. A public key reads it back only in an abbreviated form. */
   declare customerEmail: string | undefined;

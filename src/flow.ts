@@ -225,6 +225,7 @@ export class Flow implements ReactiveController {
       isCancelling: this.#isCancelling,
       lastChoice: this.#lastChoice,
       canStartAgain: controller.canRestart,
+      hasNext: controller.hasNext,
       drawQr: this.#qr.hasFailed ? 'failed' : this.#qr.value,
       afterQr: this.#afterQr.value,
       hasAfterQrFailed: this.#afterQr.hasFailed,

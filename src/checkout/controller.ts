@@ -5,12 +5,11 @@ import type { Payment } from '../contract/checkout.js';
 import { isTransient } from '../client/retry.js';
 import { CheckoutError } from '../errors.js';
 import { hasFunds } from '../money/amount-due.js';
-import { isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
+import { hasRoomForNext, isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
 import { isPayable, type Order } from './order.js';
 import { Polling } from './polling.js';
 import { StartedOrder } from './price-change.js';
 import {
-  canHaveNext,
   hasEnded,
   isChoosing,
   isPaying,
@@ -129,14 +128,18 @@ export class CheckoutController implements ReactiveController, Stepping {
   get canRestart(): boolean {
     const { order } = this.#host;
     const { txRef, paymentId } = order;
-    const { name, payment } = this.state;
     return (
       hasEnded(this.state) &&
-      payment !== undefined &&
-      canHaveNext(payment) &&
+      this.hasNext &&
       isPayable(order) &&
-      (name !== 'success' || (txRef ?? paymentId) === undefined)
+      (this.state.name !== 'success' || (txRef ?? paymentId) === undefined)
     );
+  }
+
+  /** True if the order can have another payment after this one. */
+  get hasNext(): boolean {
+    const { payment } = this.state;
+    return payment !== undefined && hasRoomForNext(this.#host.order, payment);
   }
 
   /** Continues a payment that another tab of this browser started, unless that tab's page has another price. */
@@ -156,6 +159,9 @@ export class CheckoutController implements ReactiveController, Stepping {
     const isPaid = name === 'success' || (isPaying(this.state) && shown !== undefined && hasFunds(shown));
     if (signal.aborted || isPaid || this.#isShown(paymentId)) return;
     this.announceJoined();
+    // A look-up of the previous payment may still be waiting for the server.
+    this.#work?.abort.abort();
+    this.#work = undefined;
     this.#create({ paymentId });
   }
 
@@ -342,10 +348,14 @@ export class CheckoutController implements ReactiveController, Stepping {
             apiUrl,
             cause,
           });
+    this.log(problem);
+    this.dispatch({ type: 'failed', problem });
+  }
+
+  log(problem: CheckoutError): void {
     // The view is for the payer. This is for the developer.
     // eslint-disable-next-line no-console -- the only place that logs
     console.error('<crypto-checkout>', problem.code, problem);
-    this.dispatch({ type: 'failed', problem });
   }
 
   readonly #comeOnline = (): void => {

@@ -43,6 +43,11 @@ export function createPaymentBody(order: Order, attempt: number, previous?: Paym
   };
 }
 
+/** False if the reference leaves no room for the longest counter: the server takes 100 characters. */
+export function hasRoomForNext(order: Order, payment: Payment): boolean {
+  return (createPaymentBody(order, 999_999_999, payment).txRef ?? '').length <= 100;
+}
+
 /**
  * The URL that the payer goes to after success, with the payment's reference, id and status. Only http and https:
  * `javascript:` URLs would run in the page.

@@ -70,7 +70,7 @@ const mistakes: Record<NonNullable<ReturnType<typeof wrongAttribute>>, (order: O
   'tx-ref': ({ txRef }) => ({
     code: 'invalid_tx_ref',
     message: `tx-ref has characters that a reference cannot have, or too many: ${txRef}`,
-    remedy: 'Set tx-ref to 1 to 90 of the characters A-Z a-z 0-9 . _ : -',
+    remedy: 'Set tx-ref to 1 to 100 of the characters A-Z a-z 0-9 . _ : -',
   }),
   'redirect-url': ({ redirectUrl }) => ({
     code: 'invalid_redirect_url',

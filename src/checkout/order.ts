@@ -79,8 +79,7 @@ export function wrongAttribute(order: Order) {
   if (paymentId !== undefined) return undefined;
   if (!/[1-9]/.test(parseDecimal(amount) ?? '')) return 'amount';
   if (!/^[a-z]{3,10}$/i.test(baseCurrency)) return 'base-currency';
-  // The server takes 100 characters. A later attempt appends up to ten: `:999999999`.
-  if (!/^[\w.:-]{1,90}$/.test(txRef)) return 'tx-ref';
+  if (!/^[\w.:-]{1,100}$/.test(txRef)) return 'tx-ref';
   return redirectUrl === undefined || isWebAddress(redirectUrl) ? undefined : 'redirect-url';
 }
 

@@ -47,15 +47,20 @@ export class Poller {
 
   /**
    * Makes a call that is safe to repeat, with up to two retries.
-   * @param onLost called before each retry; with it, the call is retried for as long as its failures are temporary
+   * @param onLost called before each retry; with it, the call is retried for as long as its failures are temporary, and the server
+   *   asks for no longer wait than five minutes
    */
-  retry<T>(call: () => Promise<T>, signal: AbortSignal, onLost?: () => void): Promise<T> {
+  retry<T>(
+    call: () => Promise<T>,
+    signal: AbortSignal,
+    onLost?: (error: unknown, retried: number) => void,
+  ): Promise<T> {
     const wait = (error: unknown, retried: number) => {
-      onLost?.();
+      onLost?.(error, retried);
       this.respectRetryAfter(error);
       return this.#sleep(0, retried, signal);
     };
-    const [retries, maxRetryAfterSeconds] = onLost ? [Infinity, Infinity] : [2, 10];
+    const [retries, maxRetryAfterSeconds] = onLost ? [Infinity, 300] : [2, 10];
     return retry(call, { retries, maxRetryAfterSeconds, wait });
   }
 

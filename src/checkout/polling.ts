@@ -90,14 +90,15 @@ export class Polling {
   }
 
   /**
-   * Makes another call, with retries. While a payment that exists is looked up, a lost connection ends nothing: coins may
-   * be on their way to it.
+   * Makes another call, with retries.
+   * @param onLost as of `Poller.retry`
    */
-  async request<T>(signal: AbortSignal, call: () => Promise<Reply<T>>): Promise<T> {
+  async request<T>(
+    signal: AbortSignal,
+    call: () => Promise<Reply<T>>,
+    onLost?: (error: unknown, retried: number) => void,
+  ): Promise<T> {
     const sentAt = this.clock.now();
-    const { state } = this.#checkout;
-    const isResuming = state.name === 'creating' && state.paymentId !== undefined;
-    const onLost = isResuming ? () => this.#checkout.dispatch({ type: 'lost-connection' }) : undefined;
     try {
       const { data, serverTime } = await this.#poller.retry(call, signal, onLost);
       this.clock.synchronize(serverTime, sentAt);

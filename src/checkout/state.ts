@@ -141,11 +141,6 @@ export function hasEnded(state: CheckoutState): boolean {
   return isTracked(state) && !isPaying(state);
 }
 
-/** False if the payment's reference leaves no room for the counter of the order's next payment. The server takes 100 characters. */
-export function canHaveNext({ txRef = '' }: Payment): boolean {
-  return txRef.replace(/:\d{1,9}$/, '').length <= 90;
-}
-
 /** The networks on which `currency` can be paid. */
 export function networksOf(payment: Payment, currency: string | undefined): CurrencyOption[] {
   return optionsOf(payment).filter((option) => option.currency === currency);

@@ -3,7 +3,7 @@ import type { CheckoutClient } from '../client/checkout-client.js';
 import { createIdempotencyKey } from '../client/idempotency-key.js';
 import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
-import { ApiError, ReplyError } from '../errors.js';
+import { ApiError, CheckoutError, ReplyError } from '../errors.js';
 import { hasFunds } from '../money/amount-due.js';
 import { rememberChoice } from './last-choice.js';
 import { createPaymentBody, hasReference, matchesOrder } from './order-payment.js';
@@ -23,6 +23,8 @@ export interface Stepping extends Polled {
   publish(paymentId: string): void;
   /** Says once that this tab joined a payment of another tab. */
   announceJoined(): void;
+  /** Reports a problem to the page's developer, in the browser's console. */
+  log(problem: CheckoutError): void;
 }
 
 /** Number of taken references to skip in one go. A payer may create only some payments in a minute. */
@@ -90,7 +92,16 @@ export class Steps {
     let outdated: Payment | undefined;
     const { paymentId: rememberedId } = this.#order.memory.read();
     try {
-      const payment = await this.#polling.request(signal, () => this.#client.retrieve(id, { signal }));
+      // A lost connection ends nothing: coins may be on their way. A wrong address or a blocked request looks the same, so the
+      // developer sees it in the console.
+      const payment = await this.#polling.request(
+        signal,
+        () => this.#client.retrieve(id, { signal }),
+        (error, retried) => {
+          if (retried === 2 && error instanceof CheckoutError) this.#checkout.log(error);
+          this.#checkout.dispatch({ type: 'lost-connection' });
+        },
+      );
       if (!(await this.isOwn(payment, signal))) {
         if (id === rememberedId) this.#order.memory.forget();
         return this.#startAnew();

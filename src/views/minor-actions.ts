@@ -3,8 +3,9 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { View, ViewContext } from './view.js';
 
 export function minorActions(view: View, context: ViewContext): TemplateResult | typeof nothing {
-  const { canGoBack, canCancel, canRestart } = view;
-  const { text, dispatch, cancel, ask, question, afterQr } = context;
+  const { canGoBack, canCancel } = view;
+  const { text, dispatch, cancel, ask, question, afterQr, hasNext } = context;
+  const canRestart = view.canRestart && hasNext;
   if (!canGoBack && !canCancel && !canRestart) return nothing;
   if (question && afterQr) return afterQr.questionPanel(question, context);
   const button = (part: 'back' | 'cancel' | 'restart', run: () => void) =>

@@ -1,6 +1,6 @@
 /** The view after the lock: how much to send, where to, and for how long. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { canHaveNext, type TrackedState } from '../checkout/state.js';
+import type { TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
 import { groupAddress } from '../money/address.js';
 import { amountDue, plainAmount, worthOf } from '../money/amount-due.js';
@@ -58,7 +58,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     more: html`${context.walletPanel?.(state, context) ?? nothing} ${isWide ? nothing : qr}
     ${checkLine(context)} ${isWide ? nothing : facts} ${afterQr?.help(state, context)}`,
     canCancel: !isPartial,
-    canRestart: !isPartial && canHaveNext(payment),
+    canRestart: !isPartial,
   };
 }
 

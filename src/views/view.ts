@@ -102,6 +102,8 @@ export interface ViewContext extends FirstContext {
   readonly lastChoice: Choice | undefined;
   /** True if the payer may start a new payment. */
   readonly canStartAgain: boolean;
+  /** True if the order can have another payment after this one. */
+  readonly hasNext: boolean;
   /** Draws a QR code. Undefined until it is loaded; `failed` if it could not be loaded. */
   readonly drawQr: typeof drawQr | 'failed' | undefined;
   /** Undefined until they are loaded. */

@@ -40,6 +40,7 @@ function setUp(creating: Partial<CreatingState> = {}) {
     start: () => undefined,
     publish: (id) => void published.push(id),
     announceJoined: () => void (joined += 1),
+    log: () => undefined,
   };
   const client = createCheckoutClient(order);
   const polling = new Polling(checkout, client);
