@@ -63,23 +63,31 @@ describe.each(enginesOfQuick)('A mail server that hangs up on messages it has ta
     await passHours(6);
     expect(copiesFor('slow@example.com')).toBeLessThanOrEqual(6);
     passed += 73 * 60 * minuteMs;
-    await mail.rules(server.app).send(signal);
+    // The server's own job may be the one that sends it.
+    await expect
+      .poll(
+        async () => {
+          await mail.rules(server.app).send(signal);
+          return server.database.reader
+            .selectFrom('mails')
+            .select(['status', 'problem'])
+            .orderBy('created_at', 'desc')
+            .executeTakeFirst();
+        },
+        { timeout: 20_000 },
+      )
+      .toMatchObject({ status: 'failed', problem: expect.stringMatching(/\S/) as unknown });
     const copies = copiesFor('slow@example.com');
     expect(copies).toBeGreaterThan(1);
     expect(copies).toBeLessThanOrEqual(10);
-    const row = await server.database.reader
-      .selectFrom('mails')
-      .select(['status', 'problem'])
-      .orderBy('created_at', 'desc')
-      .executeTakeFirst();
-    expect(row).toMatchObject({ status: 'failed', problem: expect.stringMatching(/\S/) as unknown });
   });
 
   it('gets the messages behind three such ones at once', async () => {
     for (const name of ['slow-1', 'slow-2', 'slow-3', 'quick']) await payAs(`${name}@example.com`);
     await mail.rules(server.app).send(signal);
     await expect.poll(() => copiesFor('quick@example.com'), { timeout: 20_000 }).toBe(1);
-    for (const name of ['slow-1', 'slow-2', 'slow-3']) expect(copiesFor(`${name}@example.com`)).toBe(1);
+    for (const name of ['slow-1', 'slow-2', 'slow-3'])
+      await expect.poll(() => copiesFor(`${name}@example.com`)).toBe(1);
     expect(mail.rules(server.app).trouble()).toBeUndefined();
   });
 });
