@@ -26,6 +26,8 @@ type State =
 
 const keys = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Backspace'] as const;
 /** No price of a shop is longer. */
+/** Without the cookie, which the browser drops in time, the server asks for a key. */
+const signedOutCodes: readonly string[] = ['session_required', 'missing_api_key'];
 const mostDigits = 12;
 
 class ShopCounter extends HTMLElement {
@@ -141,7 +143,7 @@ class ShopCounter extends HTMLElement {
       this.#show({ name: 'payment', id: data.payment.id });
     } catch (error) {
       const isOffline = error instanceof CallFailure && error.code === 'offline';
-      const isSignedOut = error instanceof CallFailure && error.code === 'session_required';
+      const isSignedOut = error instanceof CallFailure && signedOutCodes.includes(error.code);
       if (isSignedOut) return this.#show({ name: 'signed-out' });
       const said = error instanceof CallFailure ? ` ${error.message}` : '';
       this.#show({ name: 'amount', problem: isOffline ? texts.offline : texts.refused + said });
