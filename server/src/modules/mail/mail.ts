@@ -498,11 +498,10 @@ function changesOf(row: MailTable, outcome: Outcome, now: number): Partial<MailT
     return { ...ended, status: 'sent', sent_at: now, tries: row.tries + 1, problem: null };
   if ('dropped' in outcome) return { ...ended, status: 'dropped', problem: outcome.dropped };
   const tries = row.tries + 1;
-  // An outage counts tries too, and may be over.
-  const wait = retryMs[Math.min(tries, retryMs.length) - 1] ?? giveUpMs;
-  // The first in line stays the first.
+  const wait = retryMs[tries - 1] ?? giveUpMs;
+  // The first in line stays the first. An outage counts as one try at most: after it, the message has all its own.
   if (outcome.kind === 'unreachable' && now <= row.created_at + giveUpMs)
-    return { tries, problem: outcome.reason };
+    return { tries: Math.max(row.tries, 1), problem: outcome.reason };
   const isOver = outcome.kind !== 'deferred' || now + wait > row.created_at + giveUpMs;
   if (isOver) return { ...ended, status: 'failed', tries, problem: outcome.reason };
   return { tries, due_at: now + wait, problem: outcome.reason };
