@@ -68,6 +68,20 @@ for (const [what, failure] of [
   });
 }
 
+it('a look-up that fails three times is reported to the page’s developer, once', async () => {
+  const original = console.error;
+  const reported: unknown[] = [];
+  console.error = (...texts: unknown[]) => void reported.push(texts[1]);
+  try {
+    api.handlers.retrieve = () => Promise.reject(new TypeError('Failed to fetch'));
+    await mount(resumeAttributes);
+    await failOften();
+  } finally {
+    console.error = original;
+  }
+  expect(reported).to.deep.equal(['network_error']);
+});
+
 it('a removed element stops looking up its payment', async () => {
   api.handlers.retrieve = () => failureReply(503, 'service_unavailable');
   const element = await mount(resumeAttributes);
