@@ -110,13 +110,15 @@ export class CheckoutController implements ReactiveController, Stepping {
     // The page may have changed the order while the payment stayed.
     const { order } = this;
     this.#order.update(order);
-    if (state.name === 'error' && state.payment === undefined) {
+    if (state.name === 'creating') {
+      this.#polling.wake();
+    } else if (state.name === 'error' && state.payment === undefined) {
       this.dispatch({ type: 'started', creating: state.attempted });
     } else if (state.name === 'idle') {
       this.#create({ paymentId: this.#order.memory.read().paymentId ?? order.paymentId });
     } else if (hasEnded(state) && this.canRestart) {
       const { attempt, ...remembered } = this.#order.memory.read();
-      const id = state.payment?.id;
+      const { id } = state.payment;
       // Another tab may have started the next payment already.
       const isOwn = remembered.paymentId === id || Object.keys(remembered).length === 0;
       if (isOwn) this.#order.memory.write({ attempt: attempt + 1 });

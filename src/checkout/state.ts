@@ -40,6 +40,8 @@ export interface CreatingState {
   readonly payment?: undefined;
   /** True if the last request failed, and is going to be repeated. */
   readonly isReconnecting?: boolean | undefined;
+  /** Why requests fail that are still repeated, once several of them have. */
+  readonly problem?: CheckoutError | undefined;
 }
 
 export interface ChoosingState extends WithPayment {
@@ -94,7 +96,8 @@ export type Action =
   | { readonly type: 'continued' }
   | { readonly type: 'went-back' }
   | { readonly type: 'failed'; readonly problem: CheckoutError }
-  | { readonly type: 'lost-connection' };
+  /** A request failed, and is going to be repeated; `problem` says why, once several have. */
+  | { readonly type: 'lost-connection'; readonly problem?: CheckoutError | undefined };
 
 export function reduce(state: CheckoutState, action: Action): CheckoutState {
   switch (action.type) {
@@ -118,7 +121,8 @@ export function reduce(state: CheckoutState, action: Action): CheckoutState {
     case 'failed':
       return applyFailure(state, action.problem);
     case 'lost-connection':
-      return isTracked(state) || state.name === 'creating' ? { ...state, isReconnecting: true } : state;
+      if (state.name === 'creating') return { ...state, isReconnecting: true, problem: action.problem };
+      return isTracked(state) ? { ...state, isReconnecting: true } : state;
     default:
       return action satisfies never;
   }
@@ -312,7 +316,7 @@ function applyFailure(state: CheckoutState, problem: CheckoutError): CheckoutSta
     const { previous, cancelsPrevious } = state;
     // It is still open, so the payer sees it again.
     const open = cancelsPrevious && previous ? applyReport(state, previous, 0) : undefined;
-    const attempted = { ...state, isReconnecting: undefined };
+    const attempted = { ...state, isReconnecting: undefined, problem: undefined };
     return open && isTracked(open) ? { ...open, problem } : { name: 'error', problem, attempted };
   }
   if (state.payment === undefined) return state;

@@ -93,13 +93,14 @@ export class Steps {
     const { paymentId: rememberedId } = this.#order.memory.read();
     try {
       // A lost connection ends nothing: coins may be on their way. A wrong address or a blocked request looks the same, so the
-      // developer sees it in the console.
+      // payer sees the problem, and the developer does in the console.
       const payment = await this.#polling.request(
         signal,
         () => this.#client.retrieve(id, { signal }),
         (error, retried) => {
-          if (retried === 2 && error instanceof CheckoutError) this.#checkout.log(error);
-          this.#checkout.dispatch({ type: 'lost-connection' });
+          const problem = retried >= 2 && error instanceof CheckoutError ? error : undefined;
+          if (problem && retried === 2) this.#checkout.log(problem);
+          this.#checkout.dispatch({ type: 'lost-connection', problem });
         },
       );
       if (!(await this.isOwn(payment, signal))) {

@@ -16,13 +16,19 @@ export function idleView(
       action: { label: text('tryAgain'), run: start },
     };
   }
-  const isBusy = state.name === 'creating';
+  const isStarting = state.name === 'creating';
+  // A known payment is still being looked up. The button asks at once.
+  const isBusy = isStarting && !state.problem;
+  const isStuck = isStarting && !isBusy;
   return {
     heading: text('idleHeading'),
-    sentence: changed ?? text(isBusy ? 'creatingStatus' : 'idleStatus'),
+    sentence: changed ?? text(isStarting ? 'creatingStatus' : 'idleStatus'),
     action: !canStart
       ? undefined
-      : { label: total === undefined ? text('pay') : text('payAmount', { amount: total }), run: start },
+      : {
+          label: text(isStuck ? 'tryAgain' : total ? 'payAmount' : 'pay', { amount: total ?? '' }),
+          run: start,
+        },
     // Two empty lines keep its place, so that nothing moves.
     more: html`<p part="offer" class="quiet">${offer ?? html`<br /><br />`}</p>`,
     isBusy,

@@ -3,14 +3,16 @@ import { aTimeout, expect } from '@open-wc/testing';
 import type { CryptoCheckout } from '../../src/index.js';
 import {
   goToAddress,
+  hasPart,
   mount,
   orderAttributes,
+  press,
   recordEvents,
   textOf,
   waitFor,
   waitForStatus,
 } from '../support/element.js';
-import { failureReply, useFakeApi } from '../support/fake-api.js';
+import { failureReply, successReply, useFakeApi } from '../support/fake-api.js';
 import { createdPayment, lockedPayment } from '../support/payments.js';
 
 const api = useFakeApi();
@@ -68,18 +70,46 @@ for (const [what, failure] of [
   });
 }
 
-it('a look-up that fails three times is reported to the page’s developer, once', async () => {
+it('a look-up that fails three times is reported to the page’s developer, once, and the payer can ask again at once', async () => {
   const original = console.error;
   const reported: unknown[] = [];
   console.error = (...texts: unknown[]) => void reported.push(texts[1]);
   try {
+    api.payment = lockedPayment();
     api.handlers.retrieve = () => Promise.reject(new TypeError('Failed to fetch'));
-    await mount(resumeAttributes);
+    const element = await mount(resumeAttributes);
+    const action = () => element.shadowRoot?.querySelector('[part="action"]');
+    await waitFor(() => api.requestsFor('retrieve').length === 1);
+    expect(hasPart(element, 'error')).to.equal(false);
+    expect(action()?.textContent.trim()).to.equal('Pay');
     await failOften();
+    await waitFor(() => textOf(element, 'error').includes('No connection to the payment service'));
+    expect(action()?.textContent.trim()).to.equal('Try again');
+    Reflect.deleteProperty(api.handlers, 'retrieve');
+    press(element);
+    await waitForStatus(element, 'awaiting-funds');
+    expect(hasPart(element, 'error')).to.equal(false);
   } finally {
     console.error = original;
   }
   expect(reported).to.deep.equal(['network_error']);
+});
+
+it('an element that looks up its previous payment shows the next one, which another tab has started', async () => {
+  const first = await mount(orderAttributes);
+  await goToAddress(first);
+  first.remove();
+  const next = createdPayment({ id: 'N'.repeat(26), txRef: 'order-42:2' });
+  api.requests.length = 0;
+  api.handlers.retrieve = ({ path }) =>
+    path.endsWith(next.id) ? successReply(next) : failureReply(503, 'service_unavailable');
+  const element = await mount(orderAttributes);
+  await waitFor(() => api.requestsFor('retrieve').length === 1);
+  const channel = new BroadcastChannel(`crypto-checkout:${location.origin}:pk_test_x:order-42`);
+  channel.postMessage(next.id);
+  await waitForStatus(element, 'choosing-currency');
+  channel.close();
+  expect(element.payment?.id).to.equal(next.id);
 });
 
 it('a removed element stops looking up its payment', async () => {

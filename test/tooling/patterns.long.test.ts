@@ -24,8 +24,8 @@ const ownTexts: Readonly<Record<string, string>> = {
 const madeAtRunTime = [
   // The name of a network.
   'server/src/modules/networks/check-nodes.ts: new RegExp(`^${subject}`)',
-  // An e-mail address with its special characters escaped, plain and as part of a URL.
-  "server/src/modules/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
+  // E-mail addresses with their special characters escaped, plain and as part of a URL.
+  "server/src/modules/erasure/erasure.ts: new RegExp(forms.map(escapePattern).join('|'), 'giu')",
   // The path of the console's live changes, and nothing that is repeated.
   'server/src/modules/console/http/change-stream.ts: new RegExp(`^${changesPath}/(test|live)$`)',
 ];

@@ -157,12 +157,16 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const file = await ask<File>(ada, '', { network });
       const seen = await payoutExports.find(file.export ?? '', {});
       const call = file.transfers.find((one) => one.id === id);
-      await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
+      const { status, transactionHash } = await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
+      expect(status).toBe('0x1');
       await fixture.watch();
+      const { reader } = fixture.server.database;
+      const paid = reader.selectFrom('treasury_payments').selectAll().where('tx_hash', '=', transactionHash);
+      expect(await paid.execute()).toMatchObject([{ transfer_id: id, is_certain: 1 }]);
       await expect(payoutExports.release(seen, { decision: 'Test' }, 'test', signal)).rejects.toThrow(
         /has ended meanwhile/,
       );
-      const released = await fixture.server.database.reader
+      const released = await reader
         .selectFrom('transfer_exports')
         .select('transfer_id')
         .where('id', '=', file.export ?? '')

@@ -200,13 +200,8 @@ function createRedact(emails: readonly string[], replacedBy: string, addresses: 
 
 /** The emails in any case, and as they are written in addresses of pages. */
 function emailIn(emails: readonly string[]): RegExp {
-  return new RegExp(
-    emails
-      .flatMap((email) => [email, encodeURIComponent(email)])
-      .map(escapePattern)
-      .join('|'),
-    'giu',
-  );
+  const forms = emails.flatMap((email) => [email, encodeURIComponent(email)]);
+  return new RegExp(forms.map(escapePattern).join('|'), 'giu');
 }
 
 function escapePattern(text: string): string {
