@@ -1,7 +1,7 @@
 /** Refunds and the outcome of a payment are one sum: no coin is both given back and paid with, on both engines. */
 import { verifyPayment } from 'crypto-checkout/client';
 import type { PaymentRecord } from 'crypto-checkout/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimTokenOf, openClaimBrowser } from '../support/claim-browser.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses, openShop, type Shop } from '../support/shop.js';
@@ -178,6 +178,26 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
       await merchant.expectBooksInOrder();
     },
   );
+
+  it('An excess is cancelled also while the merchant owes more than it gives back, and the fee becomes a debt too', async () => {
+    const coin = { network: 'ethereum', currency: 'USDC' };
+    const { id } = await merchant.fund({ ...coin, amount: 15 });
+    await merchant.untilState(id, 'settled_over', 'ethereum');
+    const refund = await merchant.refund(id, { kind: 'excess' });
+    const { availableBalance } = await merchant.balance('USDC');
+    const withdrawal = { currency: 'USDC', walletNetwork: 'ethereum', walletAddress: externalAddresses.evm };
+    await merchant.withdraw({ ...withdrawal, amount: availableBalance - networkFee });
+    await merchant.sandbox('reorgs', { network: 'ethereum', depth: 5, keep: false });
+    await vi.waitFor(async () => expect((await show(id)).state).not.toBe('settled_over'));
+    const before = await merchant.balance('USDC');
+    expect(before).toMatchObject({ availableBalance: 0, unsettledBalance: -14.85 });
+    const { status, body } = await change(refund.id, 'cancel');
+    expect([status, body.data]).toMatchObject([200, { status: 'cancelled' }]);
+    const after = await merchant.balance('USDC');
+    expect(after.availableBalance).toBe(0);
+    expect(after.totalBalance).toBeCloseTo(before.totalBalance - 0.05, 6);
+    await merchant.expectBooksInOrder();
+  });
 
   it('A refund at today’s value uses up the coins that it was valued from', async () => {
     const { id } = await merchant.fund({ network: 'ethereum', amount: 10 });

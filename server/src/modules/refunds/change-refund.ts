@@ -78,7 +78,7 @@ export function createRefundChanges(deps: RefundsDeps) {
    */
   async function returnFee(
     transaction: Transaction,
-    { id, mode, currency, merchant_id: merchantId, ...row }: RefundRow,
+    { id, mode, currency, network, merchant_id: merchantId, ...row }: RefundRow,
     gained: bigint,
   ): Promise<Posting> {
     const fee = row.service_fee;
@@ -90,7 +90,10 @@ export function createRefundChanges(deps: RefundsDeps) {
     if (row.fee_returns % 2 === 0) {
       return { key, mode, currency, entries: moved({ kind: 'fee_income' }, account, fee) };
     }
-    const available = gained + (await ledger.balance(transaction, mode, currency, account));
+    const before = await ledger.balance(transaction, mode, currency, account);
+    // What the merchant gains repays a debt first.
+    const { debt } = await ledger.holdings(transaction, { merchantId, mode }, currency, network);
+    const available = before + (gained > debt ? gained - debt : 0n);
     const taken = fee < available ? fee : available;
     const entries = [
       { account, debit: taken },
