@@ -77,11 +77,12 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     await merchant.advance(1);
   }
 
+  const bankPayout = (amount: string, reference: string, account = bankAccount) => [
+    ...['payouts', 'create', ...accountOptions, '--bank-account', account, '--amount', amount],
+    ...['--currency', 'usdt', '--reference', reference],
+  ];
   const createBankPayout = async (amount: string, reference: string, account = bankAccount) =>
-    (await merchant.command(
-      ...['payouts', 'create', ...accountOptions, '--bank-account', account, '--amount', amount],
-      ...['--currency', 'usdt', '--reference', reference],
-    )) as Record<string, unknown>;
+    (await merchant.command(...bankPayout(amount, reference, account))) as Record<string, unknown>;
 
   const list = (query: string) => merchant.ask<Payout[]>('GET', `/v1/payouts?${query}`);
   const amounts = async (query: string) => (await list(query)).map(({ amount }) => amount);
@@ -198,6 +199,8 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     );
     expect(await merchant.ask('GET', `/v1/payouts/${id}`)).toMatchObject({ status: 'success' });
     expect(await merchant.balance()).toEqual(taken);
+    expect(await merchant.refusal(...bankPayout('20', 'settlement 2'))).toMatch(/has ended: it was paid\./);
+    expect(await merchant.balance()).toEqual(taken);
   });
 
   it('Payouts to a bank that fail give the money back, once', async () => {
@@ -210,6 +213,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     expect(await merchant.balance()).toEqual(before);
     expect(await merchant.refusal('payouts', 'settle', String(id))).toBe('The payout has already failed');
     expect(await merchant.command('payouts', 'list', '--status', 'failed')).toMatchObject([{ id }]);
+    expect(await merchant.refusal(...bankPayout('20', 'settlement 3'))).toMatch(/has ended: it failed\./);
   });
 
   it.each([

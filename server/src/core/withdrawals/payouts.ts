@@ -112,7 +112,7 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
 
     /**
      * Takes the amount from the merchant's balance, for an operator to pay to a bank account. Repeating the same request
-     * returns the same payout, which is not new then. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
+     * before the payout has ended returns the same payout, which is not new then. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
      * `balance_suspended`, `insufficient_balance`.
      */
     async createBankPayout(
@@ -153,7 +153,14 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
           existing?.amount === row.amount &&
           existing.currency === row.currency &&
           existing.bank_account_id === row.bank_account_id;
-        if (isSame) return { row: existing, isNew: false };
+        if (isSame && existing.status === 'processing') return { row: existing, isNew: false };
+        // Staff would pay once more at the bank, and nothing would leave the balance.
+        if (isSame) {
+          const how = existing.status === 'failed' ? 'failed' : 'was paid';
+          throw invalidState(
+            `The payout with the reference ${reference} has ended: it ${how}. For another one, use another reference`,
+          );
+        }
         throw invalidState(`Another payout already has the reference ${reference}`);
       }
       await balances.ensureSpendable(transaction, scope, currency, amount);
