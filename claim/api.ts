@@ -96,6 +96,7 @@ function readJson(text: string): ReplyBody {
   }
 }
 
+/** Only the server says that a link is dead. A proxy or a firewall in front of it may refuse a request that works later. */
 function failureOf({ status, headers }: Response, { message, data }: ReplyBody): ClaimFailure {
   const text = typeof message === 'string' ? message : `HTTP ${status}`;
   if (status === 429) {
@@ -103,6 +104,7 @@ function failureOf({ status, headers }: Response, { message, data }: ReplyBody):
     return new ClaimFailure('busy', text, parseRetryAfter(headers.get('Retry-After'), now));
   }
   if (data?.code === 'invalid_address') return new ClaimFailure('wrongAddress', text);
-  if (data?.code === 'invalid_state') return new ClaimFailure('refused', text);
-  return new ClaimFailure(status >= 400 && status < 500 ? 'gone' : 'offline', text);
+  if (data?.code === 'not_found') return new ClaimFailure('gone', text);
+  const isRefused = data?.code === 'invalid_state' || data?.code === 'validation_error';
+  return new ClaimFailure(isRefused ? 'refused' : 'offline', text);
 }
