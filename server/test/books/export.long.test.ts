@@ -229,6 +229,9 @@ describe.each(engines)('The books over HTTP, on $name', (engine) => {
     ['month=2026-11&zone=Mars/Base', 'zone'],
     ['month=2026-13', 'month'],
     ['from=2026-11-01', 'from'],
+    ['from=2026-01-01&to=9999-12-31', 'to'],
+    ['from=0000-12-31&to=2026-01-01', 'from'],
+    ['month=9999-12', 'month'],
     ['month=2026-11&limit=1001', 'limit'],
   ])('refuse %s', async (query, param) => {
     const { status, body } = await get(query);

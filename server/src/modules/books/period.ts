@@ -40,6 +40,11 @@ export function readPeriod({ from, to, month, zone: name }: AskedPeriod): Period
   const first = month === undefined ? readDay('from', from ?? '') : readMonth(month).toPlainDate({ day: 1 });
   const last = month === undefined ? readDay('to', to ?? '') : first.add({ months: 1 }).subtract({ days: 1 });
   if (Temporal.PlainDate.compare(first, last) > 0) throw invalidField('from', 'Must not be after "to"');
+  // A day at either end begins in a year of five digits, or before year 0, in some zone: no reply can have such a time.
+  for (const [field, { year }] of Object.entries({ from: first, to: last })) {
+    if (year < 1 || year > 9998)
+      throw invalidField(month === undefined ? field : 'month', 'Give a day from 0001-01-01 to 9998-12-31');
+  }
   const startOf = (day: Temporal.PlainDate) => day.toZonedDateTime(zone).epochMilliseconds;
   return {
     from: startOf(first),
