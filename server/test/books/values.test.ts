@@ -72,6 +72,39 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     expect(await count()).toBe(before + 1);
   });
 
+  it('is kept for a coin once it has a rate again, and by the server that has one', async () => {
+    const moment = Date.UTC(2026, 6, 20);
+    at(100n, 100n);
+    books.shop.cents.set('BTC', 0n);
+    await books.receive(moment, 1n, { currency: 'BTC' });
+    // This server has no rate of the only coin, so another one may keep it.
+    books.shop.time.now = moment + minute;
+    await books.keepRates();
+    await books.receive(moment + minute + 1, oneUsdt);
+    books.shop.time.now = moment + 2 * minute;
+    await books.keepRates();
+    books.shop.cents.set('BTC', 6_000_000n);
+    for (let minutes = 3; minutes < 9; minutes += 1) {
+      books.shop.time.now = moment + minutes * minute;
+      await books.keepRates();
+    }
+    const kept = await books.shop.database.reader
+      .selectFrom('book_rates')
+      .select(['currency', 'at'])
+      .where('at', '>=', moment)
+      .where('currency', 'in', ['BTC', 'USDT'])
+      .orderBy('at')
+      .execute();
+    expect(kept).toEqual([
+      { currency: 'USDT', at: moment + 2 * minute },
+      { currency: 'BTC', at: moment + 7 * minute },
+    ]);
+    books.shop.time.now = Date.UTC(2026, 6, 21);
+    const period = '--from 2026-07-20 --to 2026-07-20';
+    const found = await bookingsOf(books.shop, books.live, period);
+    expect(found.map(({ unitValue }) => unitValue)).toEqual(['60000', '1']);
+  });
+
   it('is exact for the largest amounts, and rounded once, half up', async () => {
     at(100n, 100n);
     const moment = Date.UTC(2026, 7, 1);

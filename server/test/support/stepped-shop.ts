@@ -59,15 +59,13 @@ export async function openSteppedShop(
   const database: Database = await openDatabase(made.url);
   await ensureTestSeed(database);
   const time = { now: Date.UTC(2026, 0, 1) };
-  /** In cents per dollar: what a coin of a currency costs. */
+  /** In cents per dollar, the price of a coin of a currency; 0 if nobody knows it. */
   const cents = new Map<string, bigint>();
   const rates = {
-    latest: (currency: string): Rate => ({
-      numerator: cents.get(currency) ?? 100n,
-      denominator: 100n,
-      source: 'test',
-      at: time.now,
-    }),
+    latest(currency: string): Rate | undefined {
+      const numerator = cents.get(currency) ?? 100n;
+      return numerator === 0n ? undefined : { numerator, denominator: 100n, source: 'test', at: time.now };
+    },
   };
   const build = (): Promise<App> =>
     createApp({

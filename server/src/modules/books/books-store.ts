@@ -239,16 +239,19 @@ export async function listScopes(reader: Reader): Promise<Scope[]> {
   return rows.flatMap(({ id }) => (['live', 'test'] as const).map((mode) => ({ merchantId: id, mode })));
 }
 
-/** The currencies of bookings after a time, up to another, by any merchant's clock. */
-export async function bookedCurrencies(reader: Reader, after: number, upTo: number): Promise<string[]> {
+/** By currency, the time of the last booking after a time, up to another, by any merchant's clock. */
+export async function lastBooked(
+  reader: Reader,
+  after: number,
+  upTo: number,
+): Promise<ReadonlyMap<string, number>> {
   // From the merchants on, as SQLite keeps the order of a cross join: bookings are found by merchant and time.
-  const { rows } = await sql<{ currency: string }>`
-    select distinct posting.currency from merchants
+  const { rows } = await sql<{ currency: string; at: number | string }>`
+    select posting.currency, max(posting.created_at) as at from merchants
     cross join ledger_postings as posting
-    where posting.merchant_id = merchants.id and posting.mode in ('test', 'live') and posting.created_at > ${after} and posting.created_at <= ${upTo}`.execute(
-    reader,
-  );
-  return rows.map(({ currency }) => currency);
+    where posting.merchant_id = merchants.id and posting.mode in ('test', 'live') and posting.created_at > ${after} and posting.created_at <= ${upTo}
+    group by posting.currency`.execute(reader);
+  return new Map(rows.map(({ currency, at }) => [currency, Number(at)]));
 }
 
 export async function newestRates(reader: Reader): Promise<number | undefined> {

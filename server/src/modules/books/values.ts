@@ -29,20 +29,27 @@ interface RatesDeps {
   readonly currencies: Pick<Currencies, 'all'>;
 }
 
-/** Keeps the rates of currencies that were booked since the last time, and of all that books can be kept in. */
+/**
+ * Keeps the rates of coins that were booked since their own last rates, and of all currencies that books can be kept in. A coin
+ * that had no rate the last time gets one then. Nothing is kept while none of the coins has a rate: another server may reach one.
+ */
 export async function keepCurrentRates({ database, clock, rates, currencies }: RatesDeps): Promise<void> {
   const now = clock.real();
   const newest = async (reader: Reader) => (await store.newestRates(reader)) ?? Number.NEGATIVE_INFINITY;
   const last = await newest(database.reader);
   if (now - last < betweenMs) return;
-  const booked = await store.bookedCurrencies(database.reader, Math.max(last, now - nearMs), now);
-  if (booked.length === 0) return;
-  const wanted = currencies.all().filter(({ code, type }) => type === 'fiat' || booked.includes(code));
+  const booked = await store.lastBooked(database.reader, now - nearMs, now);
+  if (booked.size === 0) return;
+  const kept = await store.readRates(database.reader, [...booked.keys()], now - nearMs, now);
+  const keptAt = new Map(kept.map(({ currency, at }) => [currency, at]));
+  const isDue = (code: string) => (booked.get(code) ?? 0) > (keptAt.get(code) ?? 0);
+  const wanted = currencies.all().filter(({ code, type }) => type === 'fiat' || isDue(code));
   const rows = wanted.flatMap(({ code }): BookRateTable[] => {
     const rate = code === quoted ? undefined : rates.latest(code);
     if (!rate || !isCurrent(rate, now)) return [];
     return [{ at: now, currency: code, price: writeFraction(rate), source: rate.source, rate_at: rate.at }];
   });
+  if (!rows.some(({ currency }) => booked.has(currency))) return;
   await database.write(async (transaction) => {
     // Another server may have kept them meanwhile.
     await lockName(transaction, 'book rates');
