@@ -91,7 +91,7 @@ export function createRefundChanges(deps: RefundsDeps) {
       return { key, mode, currency, entries: moved({ kind: 'fee_income' }, account, fee) };
     }
     const before = await ledger.balance(transaction, mode, currency, account);
-    // What the merchant gains repays a debt first.
+    // A debt is repaid first.
     const { debt } = await ledger.holdings(transaction, { merchantId, mode }, currency, network);
     const available = before + (gained > debt ? gained - debt : 0n);
     const taken = fee < available ? fee : available;
