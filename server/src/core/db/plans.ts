@@ -13,8 +13,8 @@ export function withoutIndex<T>(reader: Reader, column: string): RawBuilder<T> {
 /**
  * A `where` condition on columns whose values most rows share: no index is chosen for it. If there is also a list of
  * addresses or an id, SQLite would otherwise choose an index that begins with the mode and the network, and read
- * every row of the network: it assumes that two equal columns leave ten rows, and that a list leaves ten for each of
- * its values.
+ * every row of the network: it assumes that two equal columns leave nine rows, and that a list leaves as many for each
+ * of its values.
  */
 export function filtersBy(
   reader: Reader,
