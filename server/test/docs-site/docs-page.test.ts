@@ -181,7 +181,7 @@ describe('the pages', () => {
   it('verify amounts as verifyPayment does: what arrived, less what went back, must cover what was due', () => {
     const text = rendered.get('docs/client') ?? '';
     expect(text).toContain('less <code>refundedAmount</code>, is at least <code>amount</code>');
-    expect(text).toContain('and so is <code>amountReceived</code>');
+    expect(text).toContain('so is <code>amountReceived</code>');
     expect(text).toContain('it is also at least your <code>baseAmount</code>');
   });
 
