@@ -122,6 +122,79 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
     expect(await find('a3', 'b3')).toEqual(['b3']);
   });
 
+  describe('Addresses lost in a failover to a standby that lagged', () => {
+    /** The numbers of two addresses that were read, and that are lost then. */
+    async function lose(): Promise<readonly [number, number]> {
+      const names = [`lost ${index}`, `lost ${index + 1}`];
+      await add(`kept ${index}`, ...names);
+      await load();
+      const lost = database.reader.selectFrom('addresses').where('address', 'in', names);
+      const [first, second] = await lost.select('sequence').orderBy('sequence').execute();
+      await database.write((transaction) =>
+        transaction.deleteFrom('addresses').where('address', 'in', names).execute(),
+      );
+      if (!first || !second) throw new Error('The addresses were not stored');
+      return [first.sequence, second.sequence];
+    }
+    async function addAs(address: string, sequence: number): Promise<void> {
+      await add(address);
+      await database.write((transaction) =>
+        transaction.updateTable('addresses').set({ sequence }).where('address', '=', address).execute(),
+      );
+    }
+
+    it('Are replaced by those that get their numbers, all at once', async () => {
+      const [first, second] = await lose();
+      await addAs('c1', first);
+      await addAs('c2', second);
+      await add('c3');
+      expect(await find('c1', 'c2', 'c3')).toEqual(['c1', 'c2', 'c3']);
+    });
+
+    it('Are replaced by those that get their numbers, one by one', async () => {
+      const [first, second] = await lose();
+      await addAs('d1', first);
+      expect(await find('d1')).toEqual(['d1']);
+      await addAs('d2', second);
+      expect(await find('d1', 'd2')).toEqual(['d1', 'd2']);
+    });
+
+    it('Are replaced also where only the newest number is given again to the same address', async () => {
+      const [first, second] = await lose();
+      await addAs('e1', first);
+      await addAs(`lost ${index - 3}`, second);
+      expect(await find('e1')).toEqual(['e1']);
+    });
+
+    it('Are noticed once: later calls read no more than before', async () => {
+      await lose();
+      await find('x');
+      const { reader } = database;
+      let rows = 0;
+      watched = createWatchedAddresses(
+        {
+          ...database,
+          reader: reader.withPlugin({
+            transformQuery: ({ node }) => node,
+            transformResult: ({ result }) => {
+              rows += result.rows.length;
+              return Promise.resolve(result);
+            },
+          }),
+        },
+        () => time,
+      );
+      await load();
+      await lose();
+      rows = 0;
+      await find('x');
+      expect(rows).toBeGreaterThan(5);
+      rows = 0;
+      await find('x');
+      expect(rows).toBe(1);
+    });
+  });
+
   // SQLite has one writer.
   if (engine.name === 'PostgreSQL') {
     it('Are found if their transaction commits after a later one', async () => {

@@ -27,23 +27,24 @@ export function createWatchedAddresses(
   now: () => number = performance.now.bind(performance),
 ) {
   const filter = createAddressFilter();
-  let last = 0;
+  /** The newest row that was read. Its id is random, so no other row has both. */
+  let last = { sequence: 0, id: '' };
   /** Numbers that had no address when later ones had, and when that was noticed. */
   const gaps = new Map<number, number>();
   let queue: Promise<void> = Promise.resolve();
   let lookups = 0;
 
-  const select = () => reader.selectFrom('addresses').select(['sequence', 'address']);
+  const select = () => reader.selectFrom('addresses').select(['sequence', 'id', 'address']);
 
-  function add(rows: readonly { readonly sequence: number; readonly address: string }[]): void {
+  function add(rows: Awaited<ReturnType<ReturnType<typeof select>['execute']>>): void {
     const noticed = now();
-    for (const { sequence, address } of rows) {
+    for (const { sequence, id, address } of rows) {
       filter.add(address.toLowerCase());
       gaps.delete(sequence);
       // SQLite has one writer, so its numbers are in the order of the commits.
-      const missing = engine === 'sqlite' ? sequence : Math.max(last + 1, sequence - mostGaps);
+      const missing = engine === 'sqlite' ? sequence : Math.max(last.sequence + 1, sequence - mostGaps);
       for (let gap = missing; gap < sequence; gap += 1) gaps.set(gap, noticed);
-      last = Math.max(last, sequence);
+      if (sequence > last.sequence) last = { sequence, id };
     }
     for (const [gap, since] of gaps) {
       if (gaps.size <= mostGaps && noticed - since <= longestTransactionMs) break;
@@ -57,7 +58,18 @@ export function createWatchedAddresses(
       add(await inChunks([...gaps.keys()], (chunk) => select().where('sequence', 'in', chunk).execute()));
     }
     for (;;) {
-      const rows = await select().where('sequence', '>', last).orderBy('sequence').limit(pageSize).execute();
+      const rows = await select()
+        .where('sequence', '>=', last.sequence)
+        .orderBy('sequence')
+        .limit(pageSize)
+        .execute();
+      if (last.sequence > 0 && rows[0]?.id !== last.id) {
+        // The database has gone back, as in a failover that loses transactions, and other addresses may have got the numbers
+        // since. Or a reset of test data took that row, which is rare enough to read all again.
+        last = { sequence: 0, id: '' };
+        gaps.clear();
+        continue;
+      }
       add(rows);
       if (rows.length < pageSize) return;
     }
