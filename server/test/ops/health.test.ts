@@ -15,7 +15,12 @@ import { startServer, type TestServer } from '../support/server.js';
 const used = { requests: 0, calls: 0, failures: 0, limited: 0, durationMs: 0 };
 const node = { name: 'node 1', problem: undefined, fault: undefined, isInUse: true, ...used };
 const quote = 'the provider says: project 4711 of ada@example.com is out of credits';
-const connection = { nodes: [node], requestsLeft: undefined, assetProblems: [] };
+const connection = {
+  nodes: [node],
+  requestsLeft: undefined,
+  requestsPerMinute: undefined,
+  assetProblems: [],
+};
 const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
 const healthy: Condition = {
   isStopping: () => false,
@@ -125,6 +130,7 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
           { ...node, name: 'node 2' },
         ],
         requestsLeft: 5,
+        requestsPerMinute: 30,
         assetProblems: [{ currency: 'USDC', problem: quote }],
       },
     },

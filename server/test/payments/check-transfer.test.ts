@@ -110,14 +110,20 @@ it('a flood of checks is limited for each payer', async () => {
 describe('a real network', () => {
   const transfer = { outputIndex: 0, currency: 'USDT', senders: [], address: '0xA', amount: 1n };
   const transfers = [noHash, 'cd'.repeat(32)].map((hash) => ({ ...transfer, txHash: `0x${hash}` }));
-  const find = (locate: () => Promise<{ height: number; isFailed: boolean } | undefined>) => {
+  type Locate = () => Promise<{ height: number; isFailed: boolean } | undefined>;
+  const finder = (locate: Locate, budget: { requestsLeft?: number; requestsPerMinute?: number } = {}) => {
     const network = { mode: 'live', code: 'ethereum', name: 'Ethereum' };
     const chain = { block: () => Promise.resolve({ transfers }) };
-    const connected = [{ network, locate, chain }] as unknown as Parameters<typeof createFindTransfers>[0];
+    const status = () => budget;
+    const connected = [{ network, locate, chain, status }] as unknown as Parameters<
+      typeof createFindTransfers
+    >[0];
     const never = () => Promise.reject(new Error('It is not simulated'));
     const ref = { mode: 'live', network: 'ethereum' } as const;
-    return createFindTransfers(connected, never)(ref, noHash, new AbortController().signal);
+    const found = createFindTransfers(connected, never);
+    return () => found(ref, noHash, new AbortController().signal);
   };
+  const find = (locate: Locate) => finder(locate)();
 
   it('The check finds only the transfers of the transaction in its block', async () => {
     expect(await find(() => Promise.resolve({ height: 1, isFailed: false }))).toEqual([transfers[0]]);
@@ -131,5 +137,33 @@ describe('a real network', () => {
       code: 'chain_unavailable',
       message: expect.stringContaining('Ethereum cannot be asked right now') as string,
     });
+  });
+
+  it('half of a budget of requests is kept for the scan', async () => {
+    const budget = { requestsLeft: 50, requestsPerMinute: 100 };
+    let asked = 0;
+    const ask = finder(() => {
+      asked += 1;
+      return Promise.resolve(undefined);
+    }, budget);
+    expect(await ask()).toBeUndefined();
+    budget.requestsLeft = 49;
+    await expect(ask()).rejects.toMatchObject({
+      code: 'chain_unavailable',
+      details: { retryAfterSeconds: 10 },
+    });
+    expect(asked).toBe(1);
+  });
+
+  it('many checks at once do not use the half of the scan either, and count no longer once they ended', async () => {
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const ask = finder(() => answered.then(() => undefined), { requestsLeft: 100, requestsPerMinute: 100 });
+    const outcomes = Promise.allSettled(Array.from({ length: 60 }, ask));
+    answer();
+    expect((await outcomes).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    expect(await ask()).toBeUndefined();
   });
 });

@@ -6,7 +6,7 @@ import type { ConnectedNetwork } from './connected.js';
 
 /**
  * Undefined if the network has the transaction in no block; empty if it paid no address of this server.
- * Problem: `chain_unavailable` if no node answers.
+ * Problem: `chain_unavailable` if no node answers, or the rest of the budget is for the scan.
  * @param txHash 64 lower-case hexadecimal digits
  */
 export type FindTransfers = (
@@ -15,15 +15,37 @@ export type FindTransfers = (
   signal: AbortSignal,
 ) => Promise<readonly ChainTransfer[] | 'failed' | undefined>;
 
-type Connected = Pick<ConnectedNetwork, 'network' | 'locate' | 'chain'>;
+type Connected = Pick<ConnectedNetwork, 'network' | 'locate' | 'chain' | 'status'>;
+
+/** About as many as one look-up needs at most: 21 to locate a transaction on Bitcoin, and some for its block. */
+const requestsOfOne = 25;
 
 export function createFindTransfers(
   connected: readonly Connected[],
   simulated: FindTransfers,
 ): FindTransfers {
+  const running = new Map<Connected, number>();
+
+  /** Anyone with a public key can ask, and half of the budget must be left to the scan. */
+  function hasRequests(network: Connected): boolean {
+    const { requestsLeft, requestsPerMinute } = network.status();
+    if (requestsLeft === undefined || requestsPerMinute === undefined) return true;
+    // Those that run have not sent all of theirs yet.
+    return requestsLeft - requestsOfOne * (running.get(network) ?? 0) >= requestsPerMinute / 2;
+  }
+
+  const unavailable = ({ network }: Connected) =>
+    new Problem(
+      'chain_unavailable',
+      `${network.name} cannot be asked right now, so nothing is known about this transfer. Try again shortly`,
+      { retryAfterSeconds: 10 },
+    );
+
   return async ({ mode, network }, txHash, signal) => {
     const real = connected.find((one) => one.network.mode === mode && one.network.code === network);
     if (!real) return simulated({ mode, network }, txHash, signal);
+    if (!hasRequests(real)) throw unavailable(real);
+    running.set(real, (running.get(real) ?? 0) + 1);
     try {
       const place = await real.locate(txHash, signal);
       if (!place) return undefined;
@@ -32,11 +54,9 @@ export function createFindTransfers(
       return block?.transfers.filter((one) => one.txHash.toLowerCase().replace(/^0x/, '') === txHash);
     } catch (error) {
       if (!(error instanceof NodesUnavailable)) throw error;
-      throw new Problem(
-        'chain_unavailable',
-        `${real.network.name} cannot be asked right now, so nothing is known about this transfer. Try again shortly`,
-        { retryAfterSeconds: 10 },
-      );
+      throw unavailable(real);
+    } finally {
+      running.set(real, (running.get(real) ?? 1) - 1);
     }
   };
 }

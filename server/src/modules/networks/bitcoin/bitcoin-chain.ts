@@ -170,6 +170,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),
+      requestsPerMinute: config.requestsPerMinute,
       assetProblems: [],
     }),
   } satisfies Chain & Record<string, unknown>;

@@ -169,6 +169,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),
+      requestsPerMinute: config.requestsPerMinute,
       assetProblems: checked.problems(),
     }),
   } satisfies Chain & Record<string, unknown>;
