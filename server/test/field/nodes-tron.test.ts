@@ -110,6 +110,30 @@ describe('TRX that a contract sent', () => {
   );
 });
 
+it('TRX that a contract sent has one key, also at a node that lists freezes and votes (java-tron#5089)', async () => {
+  const sent = async () =>
+    (await chain.block(height, signal))?.transfers.filter(({ address }) => address === paidByContract);
+  const plain = await sent();
+  expect(plain).toHaveLength(2);
+  // A node with `vm.saveFeaturedInternalTx` lists them where they happened.
+  const featured = ['freezeBalanceV2ForEnergy', 'voteWitness'].map((note) => ({
+    caller_address: `41${'c'.repeat(40)}`,
+    transferTo_address: `41${'a'.repeat(40)}`,
+    note: Buffer.from(note).toString('hex'),
+    callValueInfo: [{ callValue: 9_000_000 }],
+    hash: '6'.repeat(64),
+  }));
+  change = (path, question) => {
+    if (path !== infoPath) return undefined;
+    const infos = recorded(path, question) as { internal_transactions?: unknown[] }[];
+    return infos.map(({ internal_transactions: list, ...info }) => ({
+      ...info,
+      ...(list && { internal_transactions: list.flatMap((one) => [...featured, one]) }),
+    }));
+  };
+  expect(await sent()).toEqual(plain);
+});
+
 describe('A transfer of TRX', () => {
   it.each<[string, unknown]>([
     [

@@ -129,7 +129,7 @@ describe('Recorded replies', () => {
     const senders = ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'];
     expect(sent).toEqual([
       { txHash, outputIndex: 2_000_000, currency: 'TRX', senders, address, amount: 7_000_000n },
-      { txHash, outputIndex: 2_000_006, currency: 'TRX', senders, address, amount: 5_000_000n },
+      { txHash, outputIndex: 2_000_005, currency: 'TRX', senders, address, amount: 5_000_000n },
     ]);
   });
 

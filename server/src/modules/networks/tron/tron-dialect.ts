@@ -120,9 +120,16 @@ function hasFailed(info: Readonly<Record<string, unknown>>): boolean {
 /** `call` and `suicide` in hex. Other internal transactions, such as a delegated call, move nothing. */
 const movingNotes = new Set(['63616c6c', '73756963696465']);
 
+/**
+ * The place is counted among calls and suicides only: nodes with `vm.saveFeaturedInternalTx` list freezes, votes and the like in
+ * between, and each node must give a payment the same key.
+ */
 function movesOf(txHash: string, list: unknown): ContractMove[] {
-  return (Array.isArray(list) ? (list as unknown[]) : []).flatMap((entry, place) => {
-    if (!isObject(entry) || entry['rejected'] === true || !movingNotes.has(String(entry['note']))) return [];
+  const moving = (Array.isArray(list) ? (list as unknown[]) : [])
+    .filter(isObject)
+    .filter(({ note }) => movingNotes.has(String(note)));
+  return moving.flatMap((entry, place) => {
+    if (entry['rejected'] === true) return [];
     const to = toEvmAddress(String(entry['transferTo_address']));
     const from = toEvmAddress(String(entry['caller_address']));
     if (to === undefined || from === undefined || from === to) return [];
