@@ -24,22 +24,22 @@ const path = '/console/api/chain-checks';
 
 describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name', (engine) => {
   let anvil: Anvil;
-  let proxy: ProviderProxy;
+  let proxies: readonly ProviderProxy[];
   let fixture: TreasuryFixture;
   let splitter: Hex;
   let ada: TestBrowser;
   beforeAll(async () => {
     anvil = await startAnvil();
-    proxy = await startProviderProxy(anvil.url);
+    proxies = await Promise.all([startProviderProxy(anvil.url), startProviderProxy(anvil.url)]);
     splitter = await anvil.deploy('Splitter');
-    fixture = await openTreasury(engine, { anvil, network: { nodes: [proxy.url] } });
+    fixture = await openTreasury(engine, { anvil, network: { nodes: proxies.map(({ url }) => url) } });
     await fixture.setTreasury();
     ada = await signIn(fixture.server, 'manager', 'ada@shop.example');
   });
   afterAll(async () => {
     await fixture.booksInOrder();
     await fixture.stop();
-    await proxy.close();
+    for (const proxy of proxies) await proxy.close();
     await anvil.stop();
   });
 
@@ -92,6 +92,35 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
     );
   });
 
+  it('credits the address of the press, however many older differences wait', async () => {
+    const { address } = await fixture.pay('ETH');
+    await fixture.watch();
+    await payByContract(address, 8n);
+    await fixture.watch();
+    expect((await book(address)).body.data).toMatchObject([{ outcome: 'seen' }]);
+    const { database } = fixture.server;
+    const seen = await database.reader
+      .selectFrom('balance_differences')
+      .selectAll()
+      .where('address', '=', address)
+      .executeTakeFirstOrThrow();
+    const others = Array.from({ length: 100 }, (_, number) => ({
+      ...seen,
+      address: `0x${String(number).padStart(40, '0')}`,
+      state: 'dust' as const,
+      height: 0,
+    }));
+    await database.write((transaction) =>
+      transaction.insertInto('balance_differences').values(others).execute(),
+    );
+    await fixture.watch();
+    expect((await book(address)).body.data).toMatchObject([{ address, outcome: 'credited' }]);
+    const inserted = others.map((one) => one.address);
+    await database.write((transaction) =>
+      transaction.deleteFrom('balance_differences').where('address', 'in', inserted).execute(),
+    );
+  });
+
   it('continues where the previous part ended', async () => {
     const { next, checked } = await part(1_000_000);
     expect([next, checked]).toEqual([null, 0]);
@@ -99,10 +128,11 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
   });
 
   it('says that no node answers, and works again once one does', async () => {
-    proxy.change = ({ method }) => (method === 'eth_call' ? new Error('out of order') : undefined);
+    for (const proxy of proxies)
+      proxy.change = ({ method }) => (method === 'eth_call' ? new Error('out of order') : undefined);
     const { status, body } = await get('/evm-dev');
     expect([status, body.data.code]).toEqual([503, 'chain_unavailable']);
-    proxy.change = undefined;
+    for (const proxy of proxies) proxy.change = undefined;
     await expect.poll(async () => (await get('/evm-dev')).status, { timeout: 20_000 }).toBe(200);
   });
 

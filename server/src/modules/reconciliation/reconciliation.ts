@@ -76,12 +76,11 @@ export function createReconciliation(deps: ReconcileDeps) {
     given: { readonly withDust: boolean; readonly address?: string | undefined },
     signal: AbortSignal,
   ): Promise<Finding[]> {
-    const { withDust } = given;
+    const { withDust, address } = given;
     const states = withDust ? (['seen', 'dust'] as const) : (['seen'] as const);
-    const rows = await store.seenBefore(database.reader, network.chain, at.height, states, mostSeen);
-    const wanted = rows.filter(({ address }) => (given.address ?? address) === address);
+    const rows = await store.seenBefore(database.reader, network.chain, at.height, states, address, mostSeen);
     const findings: Finding[] = [];
-    for (const [except, list] of groupBy(wanted, ({ node }) => node)) {
+    for (const [except, list] of groupBy(rows, ({ node }) => node)) {
       findings.push(...(await reconcile({ deps, network, signal, withDust, except, above: 0 }, list, at)));
     }
     return findings;

@@ -95,17 +95,19 @@ export async function readDifferences(
   return rows.map(differences.decode);
 }
 
-/** Those in some states that were seen before a block. The oldest first. */
+/** Those in some states that were seen before a block, of one address or of all. The oldest first. */
 export async function seenBefore(
   reader: Reader,
   network: NetworkRef,
   height: number,
   states: readonly BalanceDifferenceRow['state'][],
+  address: string | undefined,
   most: number,
 ): Promise<BalanceDifferenceRow[]> {
   const rows = await differencesOf(reader, network)
     .where('state', 'in', states)
     .where('height', '<', height)
+    .$if(address !== undefined, (query) => query.where('address', '=', address ?? ''))
     .orderBy('height')
     .orderBy('address')
     .limit(most)
