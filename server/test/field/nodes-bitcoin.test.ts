@@ -8,98 +8,14 @@ import { bitcoinRules } from '../../src/core/families/kinds.js';
 import { createBitcoinChain, type BitcoinChain } from '../../src/modules/networks/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../src/modules/networks/bitcoin/check-network.js';
 import { createUtxoNode } from '../../src/modules/networks/bitcoin/utxo-node.js';
-import { startNodeProxy, type Behaviour, type NodeProxy, type ProxiedCall } from '../support/core-proxy.js';
+import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { Core, idOf, Refusal, script } from '../support/stand-in-core.js';
 
 const { signal } = new AbortController();
-const idOf = (number: number) => number.toString(16).padStart(64, '0');
-const script = (byte: string) => `0014${byte.repeat(20)}`;
 const addressOf = (byte: string) =>
   addressOfScript(script(byte), bitcoinRules('litecoin').prefixes.regtest) ?? '';
 const ours = new Set([addressOf('ab'), addressOf('cd')]);
-
-/** An error with which a node refuses a call. */
-class Refusal {
-  readonly code: number;
-  readonly message: string;
-  constructor(code: number, message: string) {
-    this.code = code;
-    this.message = message;
-  }
-}
-
-const paysUs = (txid: string, value = 0.25, byte = 'ab') => ({
-  txid,
-  vin: [],
-  vout: [{ n: 0, value, scriptPubKey: { hex: script(byte) } }],
-});
-
-/** One node of a chain of blocks without transactions, with a mempool. */
-class Core {
-  height = 7;
-  mempool: string[] = [];
-  /** Answers instead; undefined leaves a call as it is. */
-  change: ((call: ProxiedCall) => unknown) | undefined;
-  /** Answers a whole request instead. */
-  whole: ((calls: readonly ProxiedCall[]) => Behaviour | undefined) | undefined;
-  /** JSON-RPC 2.0, which Bitcoin Core answers with since 28, has no `error` next to a result. */
-  isStrict = false;
-
-  hashOf(height: number): string {
-    return height === 0 ? litecoinRegtest.genesisHash : idOf(0xb10c0000 + height);
-  }
-
-  behave(calls: readonly ProxiedCall[]): Behaviour {
-    const whole = this.whole?.(calls);
-    if (whole !== undefined) return whole;
-    const answers = calls.map((call) => {
-      const { id } = call;
-      const changed = this.change?.(call);
-      const result = changed === undefined ? this.answer(call) : changed;
-      if (result instanceof Refusal) return { id, ...(!this.isStrict && { result: null }), error: result };
-      return { id, result, ...(!this.isStrict && { error: null }) };
-    });
-    return { status: 200, body: JSON.stringify(calls.length > 1 ? answers : answers[0]) };
-  }
-
-  answer({ method, params: [first] }: ProxiedCall): unknown {
-    const head = this.hashOf(this.height);
-    switch (method) {
-      case 'getblockhash':
-        return Number(first) > this.height
-          ? new Refusal(-8, 'Block height out of range')
-          : this.hashOf(Number(first));
-      case 'getblockchaininfo':
-        return { blocks: this.height, headers: this.height, bestblockhash: head, chain: 'regtest' };
-      case 'getblock': {
-        const height = Array.from({ length: this.height + 1 }, (_, index) => index).find(
-          (index) => this.hashOf(index) === first,
-        );
-        if (height === undefined) return new Refusal(-5, 'Block not found');
-        const previous = height > 0 ? { previousblockhash: this.hashOf(height - 1) } : {};
-        return { hash: first, height, time: 1_700_000_000 + height, tx: [], ...previous };
-      }
-      case 'getblockheader':
-        return { height: this.height, confirmations: 1, time: 1_700_000_000 };
-      case 'getbestblockhash':
-        return head;
-      case 'getmempoolinfo':
-        return { loaded: true, mempoolminfee: 0.00001, minrelaytxfee: 0.00001 };
-      case 'getrawmempool':
-        return this.mempool;
-      case 'getrawtransaction':
-        return this.mempool.includes(String(first))
-          ? paysUs(String(first))
-          : new Refusal(-5, 'No such mempool transaction');
-      case 'estimatesmartfee':
-        return { errors: ['Insufficient data or no feerate found'], blocks: 6 };
-      case 'getnetworkinfo':
-        return { subversion: '/Satoshi:29.0.0/', version: 290_000, incrementalfee: 0.00001 };
-      default:
-        return new Refusal(-32601, 'Method not found');
-    }
-  }
-}
 
 describe('A Bitcoin Core, or a provider that answers like one,', () => {
   let core: Core;

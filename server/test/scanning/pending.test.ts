@@ -1,6 +1,6 @@
 /** The difference between the pending transfers of two scans in a row. */
 import { expect, it } from 'vitest';
-import type { ChainTransfer } from '../../src/core/chains/chain.js';
+import type { ChainTransfer, TransferId } from '../../src/core/chains/chain.js';
 import { comparePending } from '../../src/core/scanning/pending.js';
 import { keyOf } from '../../src/core/scanning/scan.js';
 
@@ -15,7 +15,7 @@ const transfer = (txHash: string, outputIndex = 0): ChainTransfer => ({
 const [a, b, c, d] = [transfer('a'), transfer('b'), transfer('b', 1), transfer('d')];
 /** A copy, as from a node that makes new objects with every answer. */
 const copy = (one: ChainTransfer) => ({ ...one });
-const hashes = (transfers: readonly ChainTransfer[] | undefined) => transfers?.map(keyOf);
+const hashes = (transfers: readonly TransferId[] | undefined) => transfers?.map(keyOf);
 
 it.each([
   { name: 'nothing changed', previous: [a, b], now: [a, b], appeared: [], gone: [] },

@@ -8,6 +8,9 @@ export interface NetworkRef {
   readonly network: string;
 }
 
+/** Identifies a transfer within its network. */
+export type TransferId = Pick<ChainTransfer, 'txHash' | 'outputIndex'>;
+
 /** A transfer of an asset to one address. A transaction can contain several. */
 export interface ChainTransfer {
   readonly txHash: string;
@@ -117,4 +120,10 @@ export interface Chain extends NetworkRef {
   blockOfEach?(height: number, signal: AbortSignal): Promise<readonly NodeBlock[]>;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
+  /**
+   * Those of these transactions that every node has forgotten: none has it waiting, or in a block above a height. A node that does
+   * not answer may still have it. Absent where `pending` is all that there is.
+   * @throws NodesUnavailable if no node answers
+   */
+  forgotten?(txHashes: readonly string[], height: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
 }

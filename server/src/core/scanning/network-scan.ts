@@ -4,15 +4,16 @@ import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import type { ChainCursorRow } from '../db/schema.js';
-import type { Chain, ChainTransfer, NetworkRef } from '../chains/chain.js';
+import type { Chain, NetworkRef, TransferId } from '../chains/chain.js';
 import { crossCheck, type CrossCheck } from './cross-check.js';
 import { createFinality } from './finality.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from '../chains/read-chain.js';
 import { withBlocks } from './asset-gaps.js';
+import { createKeepWaiting } from './kept.js';
 import { comparePending } from './pending.js';
 import { rescan } from './rescan.js';
-import type { ScanSink } from './scan.js';
+import type { PendingTransfers, ScanSink } from './scan.js';
 
 export interface ScannedNetwork {
   readonly chain: Chain;
@@ -28,6 +29,9 @@ export interface ScanDeps {
   readonly sink: ScanSink;
   readonly log: Logger;
 }
+
+/** A difference whose pending transfers are compared with those of the last scan. */
+type Compared = Omit<Difference, 'pending'> & { readonly pending: PendingTransfers | undefined };
 
 const blocksAtOnce = 50;
 /** Blocks in one step of a scan that is further behind than `farBehind`: writing a step takes time too. */
@@ -51,14 +55,15 @@ export function createNetworkScan(
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorRow | undefined;
-  /** The pending transfers at the last write under this lease; undefined if unknown. */
-  let appliedPending: readonly ChainTransfer[] | undefined;
+  /** The pending transfers at the last write under this lease, and after them the kept ones; undefined if unknown. */
+  let appliedPending: readonly TransferId[] | undefined;
   /** When receipts that wait for a second node are checked again (real time). */
   let checkNotBefore = 0;
   /** True if the last batch left work for the next one. */
   let hasBacklog = false;
 
   const realNow = () => clock.real();
+  const keepWaiting = createKeepWaiting(chain, sink, database.reader, realNow);
   const lease = (): cursors.Lease => ({ ...ref, holder, until: realNow() + leaseMs });
 
   /** Takes or renews the lease if necessary. Returns the cursor, or undefined if another process scans. */
@@ -141,22 +146,23 @@ export function createNetworkScan(
     signal.throwIfAborted();
     const finalHeight = await finalHeightOf(difference);
     const found = await checkReceipts(cursor, difference, finalHeight, isUrgent, signal);
+    const compared = difference.pending && comparePending(difference.pending, appliedPending);
+    const pending = compared && (await keepWaiting({ ...difference, pending: compared }, isUrgent, signal));
     signal.throwIfAborted();
-    await write(cursor, difference, now, finalHeight, found, isUrgent);
+    await write(cursor, { ...difference, pending }, now, finalHeight, found, isUrgent);
     return difference.pending === undefined || hasBacklog;
   }
 
   /** @param startedAt when reading began (real time) */
   async function write(
     cursor: ChainCursorRow,
-    difference: Difference,
+    difference: Compared,
     startedAt: number,
     finalHeight: number | undefined,
     found: CrossCheck | undefined,
     isUrgent: boolean,
   ): Promise<void> {
-    const { orphanedAbove, blocks, head, tipHeight } = difference;
-    const pending = difference.pending && comparePending(difference.pending, appliedPending);
+    const { orphanedAbove, blocks, head, tipHeight, pending } = difference;
     // Another replica may have measured a slightly later time. Neither time ever goes back.
     const syncedAt = pending ? Math.max(startedAt, cursor.synced_at) : cursor.synced_at;
     const readUntil = Math.max(cursor.read_until, readUntilOf(chain, difference, startedAt));
@@ -215,7 +221,7 @@ export function createNetworkScan(
       hasBacklog || blocks.length > 0 || orphanedAbove !== undefined,
     );
     hasBacklog = outcome === 'more';
-    appliedPending = difference.pending;
+    appliedPending = pending && [...pending.transfers, ...(pending.kept ?? [])];
     known = { ...cursor, ...move, problem: null, is_wrong_chain: false, lease_until: kept.until };
   }
 
@@ -266,7 +272,7 @@ export function createNetworkScan(
  * miners may set a block's time back still cannot set it before that.
  * @param startedAt when reading began
  */
-function readUntilOf(chain: Chain, { blocks, pending }: Difference, startedAt: number): number {
+function readUntilOf(chain: Chain, { blocks, pending }: Compared, startedAt: number): number {
   if (pending && chain.isMadeHere?.()) return startedAt;
   // Another block can have the same time. And one whose miner's clock is ahead says nothing about the future.
   return Math.max(0, ...blocks.map(({ time }) => Math.min(time, startedAt) - 1));

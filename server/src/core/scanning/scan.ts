@@ -1,5 +1,5 @@
 /** The interface between the scanner, which knows chains, and the receipts rule, which knows payments. */
-import type { BlockId, ChainBlock, ChainTransfer, NetworkRef } from '../chains/chain.js';
+import type { BlockId, ChainBlock, ChainTransfer, NetworkRef, TransferId } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
 /** Identifies a transfer within its network. */
@@ -7,13 +7,13 @@ export function transferKey(txHash: string, outputIndex: number): string {
   return `${txHash}:${outputIndex}`;
 }
 
-const keys = new WeakMap<ChainTransfer, string>();
+const keys = new WeakMap<TransferId, string>();
 
 /**
  * The key of a transfer. It is made once: while a flood of transfers is pending, making and hashing their keys again
  * would take most of each scan.
  */
-export function keyOf(transfer: ChainTransfer): string {
+export function keyOf(transfer: TransferId): string {
   const known = keys.get(transfer);
   if (known !== undefined) return known;
   const key = transferKey(transfer.txHash, transfer.outputIndex);
@@ -30,8 +30,10 @@ export interface PendingTransfers {
    * Transfers that were pending in the last batch, and no longer are; undefined unless this process applied that batch
    * and nothing has happened since.
    */
-  readonly gone: readonly ChainTransfer[] | undefined;
-  /** True if the transfer with a key is pending. */
+  readonly gone: readonly TransferId[] | undefined;
+  /** Transfers that count as pending although the chain did not return them. */
+  readonly kept?: readonly TransferId[];
+  /** True if the transfer with a key is pending, or was kept. */
   has(key: string): boolean;
 }
 
@@ -79,6 +81,13 @@ export interface ScanBatch extends NetworkRef {
 export interface ScanSink {
   /** @returns `more` if some of the work was left for the next scan, which should follow at once */
   apply(transaction: Transaction, batch: ScanBatch): Promise<'complete' | 'more'>;
+  /** The transfers that a batch would drop; none if it is absent. */
+  missing?(
+    reader: Reader,
+    batch: Pick<ScanBatch, 'mode' | 'network' | 'orphanedAbove' | 'blocks'> & {
+      readonly pending: PendingTransfers;
+    },
+  ): Promise<readonly TransferId[]>;
   /** True if a batch should be applied even if nothing on the network has changed. */
   hasDue(reader: Reader, network: NetworkRef): Promise<boolean>;
   /** The receipts that are deep enough, and wait for a second node to confirm them; none if it is absent. */

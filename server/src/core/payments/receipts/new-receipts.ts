@@ -14,7 +14,10 @@ export interface IncomingTransfer extends StoredTransfer {
 }
 
 /** Undefined if the pending transfers were not read. */
-export function presentTransfers({ pending, blocks }: ScanBatch): PresentTransfers | undefined {
+export function presentTransfers({
+  pending,
+  blocks,
+}: Pick<ScanBatch, 'pending' | 'blocks'>): PresentTransfers | undefined {
   if (!pending) return undefined;
   const inBlocks = new Set(blocks.flatMap((block) => block.transfers).map(keyOf));
   return { has: (key) => pending.has(key) || inBlocks.has(key) };
@@ -22,7 +25,7 @@ export function presentTransfers({ pending, blocks }: ScanBatch): PresentTransfe
 
 /** The hashes of the transactions that the last scan saw pending, and that are now neither pending nor in a block. */
 export function goneTransfers(
-  { pending }: ScanBatch,
+  { pending }: Pick<ScanBatch, 'pending'>,
   present: PresentTransfers,
 ): readonly string[] | undefined {
   const gone = pending?.gone?.filter((transfer) => !present.has(keyOf(transfer)));

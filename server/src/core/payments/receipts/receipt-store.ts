@@ -263,7 +263,7 @@ export async function affectedReceipts(
     /** Receipts that must still be confirmed or reversed because the last scan left them undone. */
     due: await findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight }),
     /** Receipts that must be dropped. */
-    gone: pending ? await findGone(transaction, scan, pending) : [],
+    gone: pending ? await findMissing(transaction, { mode, network }, pending) : [],
   };
 }
 
@@ -323,19 +323,26 @@ export async function storeChecked(
   }
 }
 
-/** The receipts that waited for a block, and are now neither pending nor in one. */
-async function findGone(
-  transaction: Transaction,
-  place: NetworkRef,
+/** The receipts that waited for a block, or whose block was orphaned, and that are now neither pending nor in one. */
+export async function findMissing(
+  reader: Reader,
+  { orphanedAbove, ...place }: NetworkRef & Partial<Pick<ScanBatch, 'orphanedAbove'>>,
   { present, gone }: PendingEffect,
-): Promise<readonly ReceiptRef[]> {
-  const waiting = refsOn(transaction, place)
+) {
+  const waiting = refsOn(reader, place)
     .select(['tx_hash', 'output_index'])
     .where((e) => e.and({ status: 'seen', block_height: null }));
   const rows = gone
     ? await inChunks(gone, (chunk) => waiting.where('tx_hash', 'in', chunk).execute())
     : await waiting.execute();
-  return rows.filter((row) => !present.has(transferKey(row.tx_hash, row.output_index)));
+  const orphaned =
+    orphanedAbove === undefined
+      ? []
+      : await liveRefsOn(reader, place)
+          .select(['tx_hash', 'output_index'])
+          .where('block_height', '>', orphanedAbove)
+          .execute();
+  return [...rows, ...orphaned].filter((row) => !present.has(transferKey(row.tx_hash, row.output_index)));
 }
 
 /** The receipts with these ids, oldest first. @param failed takes those that cannot be read */

@@ -18,6 +18,7 @@ import { accountsOf, confirmation, reversal } from './postings.js';
 import {
   affectedReceipts,
   findByBalance,
+  findMissing,
   findReceipts,
   findUnchecked,
   liveReceiptsOf,
@@ -172,6 +173,15 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
 
   return {
     hasDue: (reader, network) => isRetryDue(reader, network, clock.real()),
+
+    async missing(reader, batch) {
+      const { mode, network, orphanedAbove } = batch;
+      const present = presentTransfers(batch);
+      const gone = present && goneTransfers(batch, present);
+      if (!present || (gone?.length === 0 && orphanedAbove === undefined)) return [];
+      const rows = await findMissing(reader, { mode, network, orphanedAbove }, { present, gone });
+      return rows.map((row) => ({ txHash: row.tx_hash, outputIndex: row.output_index }));
+    },
 
     async unchecked(reader, place) {
       if (currencies.network(place.mode, place.network)?.crossCheckAbove === undefined) return [];

@@ -167,6 +167,11 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
 
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
+    async forgotten(txHashes, height, signal) {
+      const denied = await nodes.allDeny((node) => node.isWaiting(txHashes, height), txHashes.length, signal);
+      return new Set(txHashes.filter((_, index) => denied[index]));
+    },
+
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),

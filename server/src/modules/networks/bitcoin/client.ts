@@ -1,6 +1,6 @@
 /** Typed calls of one Bitcoin Core or Litecoin Core node: the only place that knows its methods and what their errors mean. */
 import * as z from 'zod/mini';
-import type { NodeClient, RpcCall } from '../rpc/node-client.js';
+import { isObject, type NodeClient, type RpcCall } from '../rpc/node-client.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-error.js';
 import { isHash, readSatoshis, type Outpoint } from './transactions.js';
 
@@ -189,6 +189,28 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
         txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] })),
         codes.unknown,
       ),
+
+    /**
+     * For each transaction, whether it waits for a block, or is in one above a height; undefined if the node cannot say. One that
+     * has more blocks cannot: without an index, it does not find what went into them. Nor can one that is still reading its mempool.
+     */
+    async isWaiting(txids: readonly string[], height: number): Promise<(boolean | undefined)[]> {
+      const asked = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
+      const answers = await node.batch([...asked, { method: 'getmempoolinfo', params: [] }], signal);
+      const about = answers[txids.length];
+      const isLoaded = !isObject(about) || about['loaded'] !== false;
+      // Asked last: it may get a block meanwhile.
+      const { blocks } = read(blockchainInfo, 'getblockchaininfo', await call('getblockchaininfo'));
+      const isCertain = isLoaded && blocks <= height;
+      return answers.slice(0, txids.length).map((answer) => {
+        const code = answer instanceof RpcFailure ? answer.code : undefined;
+        if (code === undefined && isObject(answer) && !isHash(answer['blockhash'])) return true;
+        if (!isCertain) return undefined;
+        return code === undefined || code === codes.unknown || code === codes.methodNotFound
+          ? false
+          : undefined;
+      });
+    },
 
     /** A transaction as the node shows it; undefined if it waits for no block, and the node has no index of them. */
     transaction: (txHash: string) => unlessRefused(call('getrawtransaction', txHash, 1), codes.unknown),

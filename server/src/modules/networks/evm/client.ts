@@ -11,6 +11,7 @@ import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-err
 import { isRevert } from '../rpc/refusals.js';
 import { createSupport, methodNotFound } from '../rpc/support.js';
 import {
+  heightOf,
   hexDataOf,
   isInBlock,
   numberOf,
@@ -127,10 +128,15 @@ export function createEvmClient(
         return answer === null ? undefined : parsePendingBlock(answer);
       }),
 
-    /** True if the node knows a transaction that is in no block; undefined if it cannot answer now. */
-    isPending: (txHash: string) =>
+    /**
+     * True if the node knows a transaction that is in no block, or in one above a height; undefined if it cannot answer
+     * now.
+     */
+    isPending: (txHash: string, height?: number) =>
       ifRefused(
-        ask('eth_getTransactionByHash', txHash).then((answer) => isInBlock(answer) === false),
+        ask('eth_getTransactionByHash', txHash).then(
+          (answer) => isInBlock(answer) === false || (height !== undefined && heightOf(answer) > height),
+        ),
         (failure) => (isUnsupported(failure) ? false : undefined),
       ),
 

@@ -142,6 +142,16 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
       }, signal);
     },
 
+    async forgotten(txHashes, height, signal) {
+      if (!dialect.hasPending) return new Set(txHashes);
+      const denied = await nodes.allDeny(
+        (evm) => Promise.all(txHashes.map((txHash) => evm.isPending(txHash, height))),
+        txHashes.length,
+        signal,
+      );
+      return new Set(txHashes.filter((_, index) => denied[index]));
+    },
+
     /**
      * The cost of a transaction; undefined if it has failed, is in no block, or the node does not report it.
      * @param txHash 64 hex digits, with or without 0x

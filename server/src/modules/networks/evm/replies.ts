@@ -106,6 +106,10 @@ export function isInBlock(transaction: unknown): boolean | undefined {
   return transaction['blockHash'] !== null && transaction['blockHash'] !== undefined;
 }
 
+/** The height of the block that a transaction is in; -1 if the node reports none. */
+export const heightOf = (transaction: unknown): number =>
+  isInBlock(transaction) === true && isObject(transaction) ? numberOf(transaction['blockNumber']) : -1;
+
 /** Bytes in hex, such as code or what a contract returns. */
 export function hexDataOf(value: unknown): string {
   if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/i.test(value))

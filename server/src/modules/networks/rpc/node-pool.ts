@@ -180,6 +180,24 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
       return results;
     },
 
+    /**
+     * Asks every node the same questions, to be answered with yes or no; undefined if the node cannot say.
+     * @returns true for each question that every node of the configuration answers with no
+     * @throws NodesUnavailable if no node answers
+     */
+    async allDeny(
+      work: (node: C) => Promise<readonly (boolean | undefined)[]>,
+      count: number,
+      signal: AbortSignal,
+    ): Promise<boolean[]> {
+      const answers = await this.each(work, signal);
+      const isComplete = answers.length === members.length;
+      return Array.from(
+        { length: count },
+        (_, index) => isComplete && answers.every((answer) => answer[index] === false),
+      );
+    },
+
     status: (): NodeStatus[] =>
       members.map((member) => ({
         name: member.client.name,

@@ -1,0 +1,96 @@
+/** When the nodes are asked about transfers that are about to be dropped, and about how many. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Chain, TransferId } from '../../src/core/chains/chain.js';
+import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
+import type { Reader } from '../../src/core/db/engine.js';
+import { createKeepWaiting } from '../../src/core/scanning/kept.js';
+import { comparePending } from '../../src/core/scanning/pending.js';
+import { keyOf } from '../../src/core/scanning/scan.js';
+
+const { signal } = new AbortController();
+const idOf = (number: number): TransferId => ({ txHash: String(number).padStart(5, '0'), outputIndex: 0 });
+const idsTo = (count: number) => Array.from({ length: count }, (_, index) => idOf(index));
+
+describe('Transfers that are about to be dropped', () => {
+  let missing: readonly TransferId[];
+  let time: number;
+  let asked: (readonly string[])[];
+  let answer: (hashes: readonly string[], stopped: AbortSignal) => Promise<ReadonlySet<string>>;
+  let keep: ReturnType<typeof createKeepWaiting>;
+
+  beforeEach(() => {
+    time = 0;
+    asked = [];
+    missing = [];
+    answer = () => Promise.resolve(new Set());
+    const chain: Pick<Chain, 'mode' | 'network' | 'forgotten'> = {
+      mode: 'test',
+      network: 'evm-dev',
+      forgotten: (hashes, _, stopped) => {
+        asked.push(hashes);
+        return answer(hashes, stopped);
+      },
+    };
+    const sink = { missing: () => Promise.resolve(missing) };
+    keep = createKeepWaiting(chain as Chain, sink, undefined as unknown as Reader, () => time);
+  });
+
+  const scan = async (isUrgent = false) => {
+    const head = { height: 1, hash: '1', finalized: undefined };
+    const pending = comparePending([], missing);
+    return keep({ orphanedAbove: undefined, blocks: [], head, pending }, isUrgent, signal);
+  };
+  const kept = async (isUrgent?: boolean) => {
+    const pending = await scan(isUrgent);
+    expect(missing.filter((one) => pending.has(keyOf(one)))).toEqual(pending.kept ?? []);
+    return pending.kept?.length ?? 0;
+  };
+
+  it('The nodes are asked nothing if there are none', async () => {
+    expect(await kept()).toBe(0);
+    expect(asked).toEqual([]);
+  });
+
+  it('The nodes are asked every ten seconds, and at once by an urgent scan', async () => {
+    missing = idsTo(1);
+    for (let scans = 0; scans < 5; scans += 1) expect(await kept()).toBe(1);
+    expect(asked).toHaveLength(1);
+    time += 10_000;
+    expect(await kept()).toBe(1);
+    expect(await kept(true)).toBe(1);
+    expect(asked).toHaveLength(3);
+    answer = (hashes) => Promise.resolve(new Set(hashes));
+    expect(await kept()).toBe(1);
+    time += 10_000;
+    const pending = await scan();
+    expect(pending.kept).toBeUndefined();
+    expect(pending.gone).toEqual(missing);
+  });
+
+  it('Of a flood, 200 are asked about in turn, and none is dropped before its turn', async () => {
+    missing = idsTo(450);
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await kept()).toBe(450);
+      time += 10_000;
+    }
+    expect(asked.map(({ length }) => length)).toEqual([200, 200, 200]);
+    expect(new Set(asked.flat()).size).toBe(450);
+    answer = (hashes) => Promise.resolve(new Set(hashes));
+    expect(await kept()).toBe(250);
+  });
+
+  it.each([
+    ['can be used', () => Promise.reject(new NodesUnavailable('No node can be used', []))],
+    [
+      'answers within three seconds',
+      (_: unknown, stopped: AbortSignal) =>
+        new Promise<never>((_, reject) => {
+          stopped.addEventListener('abort', () => reject(stopped.reason as Error));
+        }),
+    ],
+  ])('All are kept if no node %s', async (_, failing) => {
+    missing = idsTo(3);
+    answer = failing;
+    expect(await kept()).toBe(3);
+  });
+});
