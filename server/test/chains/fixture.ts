@@ -158,12 +158,15 @@ interface RecordedBatch extends Omit<ScanBatch, 'pending'> {
 export class RecordingSink implements ScanSink {
   /** Every batch, including those that were rolled back later. */
   readonly batches: RecordedBatch[] = [];
+  /** The hashes of the transfers that each batch calls newly pending. */
+  readonly appeared: (readonly string[])[] = [];
 
   readonly hasDue = () => Promise.resolve(false);
 
   async apply(transaction: Parameters<ScanSink['apply']>[0], batch: ScanBatch): Promise<'complete'> {
     const pending = batch.pending?.transfers;
     this.batches.push({ ...batch, pending });
+    this.appeared.push(batch.pending?.appeared.map(({ txHash }) => txHash) ?? []);
     const { network, orphanedAbove, blocks } = batch;
     if (orphanedAbove !== undefined) {
       const orphaned = transaction

@@ -105,6 +105,28 @@ describe.skipIf(lastEngine.name !== 'PostgreSQL')('Several scanners on PostgreSQ
     expect(await recordedPending(fixtures[0].database.reader, 'tron')).toEqual([]);
   });
 
+  it('A scanner reports pending transfers again if a failover has lost the write that stored them', async () => {
+    const { database, sink } = fixtures[0];
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
+    const before = await readCursor(database.reader, testNetwork('tron'));
+    fixtures[0].clock.time += 1000;
+    const txHash = await fixtures[0].send('tron', 'USDT');
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
+    // The standby that took over has the same block and lease, and nothing of the last second.
+    await database.write((transaction) =>
+      transaction
+        .updateTable('chain_cursors')
+        .set({ synced_at: before?.synced_at ?? 0 })
+        .where('network', '=', 'tron')
+        .execute(),
+    );
+    const batches = sink.appeared.length;
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
+    expect(sink.appeared.slice(batches)).toEqual([[txHash]]);
+    await scanners[0].scanner.scanNow(testNetwork('tron'));
+    expect(sink.appeared.slice(batches + 1).flat()).toEqual([]);
+  });
+
   it('A scanner does not write what it has read if another one took over meanwhile', async () => {
     const chain = fixtures[0].chain('tron');
     let duringHead = (): Promise<void> => Promise.resolve();

@@ -72,6 +72,9 @@ export function createNetworkScan(
     known = await cursors.readCursor(database.reader, ref);
     // Another process moved it back, such as the command that accepts a deep reorganisation.
     if (former && known && known.height < former.height) chain.forgetHead?.();
+    // After a failover to a database that lagged, the last write may be lost, and with it the receipts of pending transfers.
+    if (former && (known?.hash !== former.hash || known.synced_at < former.synced_at))
+      appliedPending = undefined;
     if (!known) {
       const syncedAt = clock.real();
       await cursors.createCursor(database, lease(), await chain.head(signal), syncedAt);
