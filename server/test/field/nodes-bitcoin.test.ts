@@ -7,7 +7,9 @@ import { addressOfScript } from '../../src/core/addresses/bitcoin-scripts.js';
 import { bitcoinRules } from '../../src/core/families/kinds.js';
 import { createBitcoinChain, type BitcoinChain } from '../../src/modules/networks/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../src/modules/networks/bitcoin/check-network.js';
-import { createUtxoNode } from '../../src/modules/networks/bitcoin/utxo-node.js';
+import { createFindTransfers } from '../../src/core/chains/find-transfers.js';
+import type { ConnectedNetwork } from '../../src/core/chains/connected.js';
+import { createUtxoNode, locateTransaction } from '../../src/modules/networks/bitcoin/utxo-node.js';
 import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { Core, idOf, Refusal, script } from '../support/stand-in-core.js';
@@ -178,6 +180,46 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
       method === 'getnetworkinfo' ? new Refusal(-32601, 'Method not found') : undefined;
     const utxo = createUtxoNode(chain.nodes);
     expect(await utxo.feeRates(signal)).toEqual({ estimate: undefined, minimum: 1000n, increment: 1000n });
+  });
+
+  it('A pruned node asked for an old transaction does not fail by that: its block is gone, and its outputs are not (lightning#604, lightning#1296)', async () => {
+    core.height = 900;
+    const at = (height: number) => ({
+      value: 0.25,
+      confirmations: core.height - height + 1,
+      bestblock: core.hashOf(core.height),
+      scriptPubKey: { hex: script('ab') },
+    });
+    let height = 5;
+    core.change = (call) => {
+      const { method } = call;
+      if (method === 'gettxout') return at(height);
+      if (method === 'getblockheader') return { height: core.height, confirmations: 1, time: 1_700_000_000 };
+      if (method === 'getblockchaininfo') return { ...(core.answer(call) as object), pruneheight: 6 };
+      const isOld = method === 'getblock' && call.params[0] === core.hashOf(5);
+      return isOld ? new Refusal(-1, 'Block not available (pruned data)') : undefined;
+    };
+    const network = { mode: 'test', code: litecoinRegtest.network } as const;
+    const find = createFindTransfers(
+      [
+        {
+          network,
+          chain,
+          locate: (txHash: string) => locateTransaction(chain.nodes, txHash, signal),
+        } as unknown as ConnectedNetwork,
+      ],
+      () => Promise.resolve(undefined),
+    );
+    const ref = { mode: network.mode, network: network.code };
+    expect(await find(ref, idOf(1), signal)).toBeUndefined();
+    expect(chain.status().nodes).toMatchObject([{ problem: undefined }]);
+    // PSBT payouts read no block for it.
+    expect(await createUtxoNode(chain.nodes).locate(idOf(1), 1, signal)).toMatchObject({
+      kind: 'block',
+      height: 5,
+    });
+    height = 6;
+    expect(await find(ref, idOf(1), signal)).toEqual([]);
   });
 
   it('A node that cannot return a transaction now has not lost it', async () => {

@@ -129,7 +129,8 @@ export function createUtxoNode({
 const outputsToTry = 20;
 
 /**
- * The block that a transaction is in; undefined if it waits for one, or the node does not find it.
+ * The block that a transaction is in; undefined if it waits for one, or the node does not find it or has pruned its block: reading
+ * that would make a healthy node count as failing, and anyone may ask.
  * @param txHash 64 lower-case hexadecimal digits
  * @throws NodesUnavailable if no node answers
  */
@@ -139,8 +140,12 @@ export async function locateTransaction(
   signal: AbortSignal,
 ): Promise<BlockPlace | undefined> {
   if (!isHash(txHash)) return undefined;
-  const place = await run((node) => locate(node, txHash, outputsToTry), signal);
-  return place?.kind === 'block' ? { height: place.height, isFailed: false } : undefined;
+  return run(async (node) => {
+    const place = await locate(node, txHash, outputsToTry);
+    if (place?.kind !== 'block') return undefined;
+    const { pruneheight = 0 } = await node.info();
+    return place.height < pruneheight ? undefined : { height: place.height, isFailed: false };
+  }, signal);
 }
 
 /**
