@@ -11,18 +11,22 @@ const { signal } = new AbortController();
 const idOf = (number: number): TransferId => ({ txHash: String(number).padStart(5, '0'), outputIndex: 0 });
 const idsTo = (count: number) => Array.from({ length: count }, (_, index) => idOf(index));
 
+type Forgotten = ReadonlyMap<string, 'by all' | 'by some'>;
+const forgottenBy = (whom: 'by all' | 'by some') => (hashes: readonly string[]) =>
+  Promise.resolve(new Map(hashes.map((hash) => [hash, whom] as const)));
+
 describe('Transfers that are about to be dropped', () => {
   let missing: readonly TransferId[];
   let time: number;
   let asked: (readonly string[])[];
-  let answer: (hashes: readonly string[], stopped: AbortSignal) => Promise<ReadonlySet<string>>;
+  let answer: (hashes: readonly string[], stopped: AbortSignal) => Promise<Forgotten>;
   let keep: ReturnType<typeof createKeepWaiting>;
 
   beforeEach(() => {
     time = 0;
     asked = [];
     missing = [];
-    answer = () => Promise.resolve(new Set());
+    answer = () => Promise.resolve(new Map());
     const chain: Pick<Chain, 'mode' | 'network' | 'forgotten'> = {
       mode: 'test',
       network: 'evm-dev',
@@ -59,7 +63,7 @@ describe('Transfers that are about to be dropped', () => {
     expect(await kept()).toBe(1);
     expect(await kept(true)).toBe(1);
     expect(asked).toHaveLength(3);
-    answer = (hashes) => Promise.resolve(new Set(hashes));
+    answer = forgottenBy('by all');
     expect(await kept()).toBe(1);
     time += 10_000;
     const pending = await scan();
@@ -75,8 +79,29 @@ describe('Transfers that are about to be dropped', () => {
     }
     expect(asked.map(({ length }) => length)).toEqual([200, 200, 200]);
     expect(new Set(asked.flat()).size).toBe(450);
-    answer = (hashes) => Promise.resolve(new Set(hashes));
+    answer = forgottenBy('by all');
     expect(await kept()).toBe(250);
+  });
+
+  it('Those that only some nodes have forgotten are dropped after ten minutes in which no node had them', async () => {
+    missing = idsTo(1);
+    const scanFor = async (minutes: number) => {
+      for (let seconds = 0; seconds < minutes * 60; seconds += 10) {
+        time += 10_000;
+        expect(await kept()).toBe(1);
+      }
+    };
+    answer = forgottenBy('by some');
+    await scanFor(9);
+    answer = () => Promise.resolve(new Map());
+    await scanFor(1);
+    answer = forgottenBy('by some');
+    await scanFor(5);
+    answer = () => Promise.reject(new NodesUnavailable('No node can be used', []));
+    await scanFor(5);
+    answer = forgottenBy('by some');
+    time += 10_000;
+    expect(await kept()).toBe(0);
   });
 
   it.each([

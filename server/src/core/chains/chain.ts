@@ -121,9 +121,13 @@ export interface Chain extends NetworkRef {
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
   /**
-   * Those of these transactions that every node has forgotten: none has it waiting, or in a block above a height. A node that does
-   * not answer may still have it. Absent where `pending` is all that there is.
+   * Those of these transactions that no node has waiting, or in a block above a height: forgotten by all nodes, or by those that
+   * can say, while another one may still have it. Absent where `pending` is all that there is.
    * @throws NodesUnavailable if no node answers
    */
-  forgotten?(txHashes: readonly string[], height: number, signal: AbortSignal): Promise<ReadonlySet<string>>;
+  forgotten?(
+    txHashes: readonly string[],
+    height: number,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, 'by all' | 'by some'>>;
 }

@@ -1,5 +1,5 @@
 /**
- * Keeps waiting transfers that the chain does not return as pending until no node has them any more. A node leaves a low fee out of
+ * Keeps waiting transfers that the chain does not return as pending until the nodes have forgotten them. A node leaves a low fee out of
  * its next block, and a process that has just started, or a node that it has just moved to, may never have seen the transaction.
  */
 import type { Chain, TransferId } from '../chains/chain.js';
@@ -15,6 +15,8 @@ const mostAsked = 200;
 const askIntervalMs = 10_000;
 /** A node that stalls must not cost the scan its lease. */
 const longestAskMs = 3000;
+/** A node that is down for longer no longer keeps a transfer that the others have forgotten: payers replace transactions. */
+const longestKeptMs = 10 * 60_000;
 
 export function createKeepWaiting(
   chain: Chain,
@@ -26,6 +28,8 @@ export function createKeepWaiting(
   let askNotBefore = 0;
   /** The last hash of the last turn. */
   let turn = '';
+  /** Since when some of the nodes have forgotten a transaction, and none has it. */
+  let denied: ReadonlyMap<string, number> = new Map();
 
   /** The hashes of this turn, of those that may be lost. */
   function nextTurn(missing: readonly TransferId[]): readonly string[] {
@@ -39,8 +43,33 @@ export function createKeepWaiting(
     return asked;
   }
 
-  /** Those that all nodes have forgotten; none if they do not answer soon. */
-  async function findForgotten(hashes: readonly string[], height: number, signal: AbortSignal) {
+  /** Those that all nodes have forgotten, or some for long enough. */
+  async function findForgotten(
+    missing: readonly TransferId[],
+    height: number,
+    signal: AbortSignal,
+  ): Promise<ReadonlySet<string>> {
+    const asked = nextTurn(missing);
+    const answers = await ask(asked, height, signal);
+    const now = realNow();
+    const since = new Map<string, number>();
+    for (const { txHash } of missing) {
+      const before = denied.get(txHash);
+      const isDenied = answers && asked.includes(txHash) ? answers.has(txHash) : before !== undefined;
+      if (isDenied) since.set(txHash, before ?? now);
+    }
+    denied = since;
+    return new Set(
+      asked.filter(
+        (txHash) =>
+          answers?.get(txHash) === 'by all' ||
+          (answers?.has(txHash) && now - (since.get(txHash) ?? now) >= longestKeptMs),
+      ),
+    );
+  }
+
+  /** Undefined if they do not answer soon. */
+  async function ask(hashes: readonly string[], height: number, signal: AbortSignal) {
     signal.throwIfAborted();
     const asking = new AbortController();
     const stop = () => asking.abort();
@@ -74,10 +103,10 @@ export function createKeepWaiting(
     if (missing.length === 0) return pending;
     if (!isUrgent && realNow() < askNotBefore) return withKept(pending, missing);
     askNotBefore = realNow() + askIntervalMs;
-    const forgotten = await findForgotten(nextTurn(missing), head.height, signal);
+    const forgotten = await findForgotten(missing, head.height, signal);
     return withKept(
       pending,
-      missing.filter(({ txHash }) => !forgotten?.has(txHash)),
+      missing.filter(({ txHash }) => !forgotten.has(txHash)),
     );
   };
 }

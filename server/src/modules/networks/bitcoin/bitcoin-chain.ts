@@ -167,10 +167,8 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
 
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
-    async forgotten(txHashes, height, signal) {
-      const denied = await nodes.allDeny((node) => node.isWaiting(txHashes, height), txHashes.length, signal);
-      return new Set(txHashes.filter((_, index) => denied[index]));
-    },
+    forgotten: (txHashes, height, signal) =>
+      nodes.denied(txHashes, (node) => node.isWaiting(txHashes, height), signal),
 
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),

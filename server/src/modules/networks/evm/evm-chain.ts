@@ -143,13 +143,12 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     },
 
     async forgotten(txHashes, height, signal) {
-      if (!dialect.hasPending) return new Set(txHashes);
-      const denied = await nodes.allDeny(
+      if (!dialect.hasPending) return new Map(txHashes.map((txHash) => [txHash, 'by all']));
+      return nodes.denied(
+        txHashes,
         (evm) => Promise.all(txHashes.map((txHash) => evm.isPending(txHash, height))),
-        txHashes.length,
         signal,
       );
-      return new Set(txHashes.filter((_, index) => denied[index]));
     },
 
     /**

@@ -182,20 +182,24 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
 
     /**
      * Asks every node the same questions, to be answered with yes or no; undefined if the node cannot say.
-     * @returns true for each question that every node of the configuration answers with no
+     * @returns the questions that no node answers with yes: all nodes of the configuration say no, or only some, and the others cannot
+     *   say
      * @throws NodesUnavailable if no node answers
      */
-    async allDeny(
+    async denied(
+      questions: readonly string[],
       work: (node: C) => Promise<readonly (boolean | undefined)[]>,
-      count: number,
       signal: AbortSignal,
-    ): Promise<boolean[]> {
+    ): Promise<ReadonlyMap<string, 'by all' | 'by some'>> {
       const answers = await this.each(work, signal);
-      const isComplete = answers.length === members.length;
-      return Array.from(
-        { length: count },
-        (_, index) => isComplete && answers.every((answer) => answer[index] === false),
-      );
+      const denied = new Map<string, 'by all' | 'by some'>();
+      for (const [index, question] of questions.entries()) {
+        const said = answers.map((answer) => answer[index]);
+        const no = said.filter((one) => one === false).length;
+        if (no > 0 && !said.includes(true))
+          denied.set(question, no === members.length ? 'by all' : 'by some');
+      }
+      return denied;
     },
 
     status: (): NodeStatus[] =>
