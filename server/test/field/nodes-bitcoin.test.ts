@@ -205,6 +205,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
         {
           network,
           chain,
+          status: chain.status,
           locate: (txHash: string) => locateTransaction(chain.nodes, txHash, signal),
         } as unknown as ConnectedNetwork,
       ],
