@@ -1,4 +1,5 @@
 /** One time for all replicas: a server whose own clock is wrong uses the database's, says so, and is not ready. */
+import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServerTime } from '../../src/core/db/server-time.js';
@@ -51,6 +52,18 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('The time on 
     await time.measure();
     expect(Math.abs(time.skewMs())).toBeLessThan(1000);
     expect(about('agrees with the database')).toHaveLength(1);
+  });
+
+  it('is right also if the first question had to wait two seconds for a connection', async () => {
+    const database = await openDatabase((await newDatabase()).url);
+    disposals.push(() => database.close());
+    // All connections of the pool.
+    const sleeping = Array.from({ length: 10 }, () => sql`select pg_sleep(2)`.execute(database.reader));
+    const { log } = recordingLog();
+    const time = await createServerTime(database, log);
+    const off = time.now() - Date.now();
+    await Promise.all(sleeping);
+    expect(Math.abs(off)).toBeLessThan(300);
   });
 
   it('a replica two hours ahead ends no payment, and is not ready; the other one is', async () => {
