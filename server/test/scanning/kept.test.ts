@@ -1,7 +1,6 @@
 /** When the nodes are asked about transfers that are about to be dropped, and about how many. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Chain, TransferId } from '../../src/core/chains/chain.js';
-import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
+import type { Chain, Forgotten, TransferId } from '../../src/core/chains/chain.js';
 import type { Reader } from '../../src/core/db/engine.js';
 import { createKeepWaiting } from '../../src/core/scanning/kept.js';
 import { comparePending } from '../../src/core/scanning/pending.js';
@@ -11,28 +10,27 @@ const { signal } = new AbortController();
 const idOf = (number: number): TransferId => ({ txHash: String(number).padStart(5, '0'), outputIndex: 0 });
 const idsTo = (count: number) => Array.from({ length: count }, (_, index) => idOf(index));
 
-type Forgotten = ReadonlyMap<string, 'by all' | 'by some'>;
-const forgottenBy = (whom: 'by all' | 'by some') => (hashes: readonly string[]) =>
+const forgottenBy = (whom: Forgotten) => (hashes: readonly string[]) =>
   Promise.resolve(new Map(hashes.map((hash) => [hash, whom] as const)));
 
 describe('Transfers that are about to be dropped', () => {
   let missing: readonly TransferId[];
   let time: number;
   let asked: (readonly string[])[];
-  let answer: (hashes: readonly string[], stopped: AbortSignal) => Promise<Forgotten>;
+  let answer: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Forgotten>>;
   let keep: ReturnType<typeof createKeepWaiting>;
 
   beforeEach(() => {
     time = 0;
     asked = [];
     missing = [];
-    answer = () => Promise.resolve(new Map());
+    answer = forgottenBy('by none');
     const chain: Pick<Chain, 'mode' | 'network' | 'forgotten'> = {
       mode: 'test',
       network: 'evm-dev',
-      forgotten: (hashes, _, stopped) => {
+      forgotten: (hashes) => {
         asked.push(hashes);
-        return answer(hashes, stopped);
+        return answer(hashes);
       },
     };
     const sink = { missing: () => Promise.resolve(missing) };
@@ -93,29 +91,36 @@ describe('Transfers that are about to be dropped', () => {
     };
     answer = forgottenBy('by some');
     await scanFor(9);
-    answer = () => Promise.resolve(new Map());
+    answer = forgottenBy('by none');
     await scanFor(1);
     answer = forgottenBy('by some');
     await scanFor(5);
-    answer = () => Promise.reject(new NodesUnavailable('No node can be used', []));
+    // No node answers, or the budget is used up.
+    answer = () => Promise.resolve(new Map());
     await scanFor(5);
     answer = forgottenBy('by some');
     time += 10_000;
     expect(await kept()).toBe(0);
   });
 
-  it.each([
-    ['can be used', () => Promise.reject(new NodesUnavailable('No node can be used', []))],
-    [
-      'answers within three seconds',
-      (_: unknown, stopped: AbortSignal) =>
-        new Promise<never>((_, reject) => {
-          stopped.addEventListener('abort', () => reject(stopped.reason as Error));
-        }),
-    ],
-  ])('All are kept if no node %s', async (_, failing) => {
-    missing = idsTo(3);
-    answer = failing;
-    expect(await kept()).toBe(3);
+  it('A transfer that came back in between has its ten minutes again', async () => {
+    missing = idsTo(1);
+    answer = forgottenBy('by some');
+    expect(await kept()).toBe(1);
+    missing = [];
+    time += 3_600_000;
+    expect(await kept()).toBe(0);
+    missing = idsTo(1);
+    expect(await kept()).toBe(1);
+  });
+
+  it('Those that the nodes were not asked about are asked about next', async () => {
+    missing = idsTo(5);
+    answer = (hashes) => Promise.resolve(new Map(hashes.slice(0, 2).map((hash) => [hash, 'by none'])));
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await kept()).toBe(5);
+      time += 10_000;
+    }
+    expect(asked.map(([first]) => first)).toEqual(['00000', '00002', '00004']);
   });
 });

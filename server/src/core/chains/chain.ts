@@ -8,6 +8,9 @@ export interface NetworkRef {
   readonly network: string;
 }
 
+/** By all nodes; by some, while the others cannot say; or by none: one has it. */
+export type Forgotten = 'by all' | 'by some' | 'by none';
+
 /** Identifies a transfer within its network. */
 export type TransferId = Pick<ChainTransfer, 'txHash' | 'outputIndex'>;
 
@@ -121,13 +124,12 @@ export interface Chain extends NetworkRef {
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;
   /**
-   * Those of these transactions that no node has waiting, or in a block above a height: forgotten by all nodes, or by those that
-   * can say, while another one may still have it. Absent where `pending` is all that there is.
-   * @throws NodesUnavailable if no node answers
+   * By transaction, whether the nodes have forgotten it: none has it waiting, or in a block above a height. Those that nobody was asked
+   * about are absent. There is no such method where `pending` is all that there is.
    */
   forgotten?(
     txHashes: readonly string[],
     height: number,
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, 'by all' | 'by some'>>;
+  ): Promise<ReadonlyMap<string, Forgotten>>;
 }

@@ -2,9 +2,8 @@
  * Keeps waiting transfers that the chain does not return as pending until the nodes have forgotten them. A node leaves a low fee out of
  * its next block, and a process that has just started, or a node that it has just moved to, may never have seen the transaction.
  */
-import type { Chain, TransferId } from '../chains/chain.js';
+import type { Chain, Forgotten, TransferId } from '../chains/chain.js';
 import type { Difference } from '../chains/read-chain.js';
-import { NodesUnavailable } from '../chains/nodes-unavailable.js';
 import type { Reader } from '../db/engine.js';
 import { withKept } from './pending.js';
 import type { PendingTransfers, ScanSink } from './scan.js';
@@ -13,8 +12,6 @@ import type { PendingTransfers, ScanSink } from './scan.js';
 const mostAsked = 200;
 /** The nodes are asked again at this interval, as long as transfers are kept. */
 const askIntervalMs = 10_000;
-/** A node that stalls must not cost the scan its lease. */
-const longestAskMs = 3000;
 /** A node that is down for longer no longer keeps a transfer that the others have forgotten: payers replace transactions. */
 const longestKeptMs = 10 * 60_000;
 
@@ -26,7 +23,7 @@ export function createKeepWaiting(
 ) {
   const { mode, network } = chain;
   let askNotBefore = 0;
-  /** The last hash of the last turn. */
+  /** The last hash that was asked about. */
   let turn = '';
   /** Since when some of the nodes have forgotten a transaction, and none has it. */
   let denied: ReadonlyMap<string, number> = new Map();
@@ -38,9 +35,7 @@ export function createKeepWaiting(
       0,
       all.findIndex((hash) => hash > turn),
     );
-    const asked = [...all.slice(start), ...all.slice(0, start)].slice(0, mostAsked);
-    turn = asked.at(-1) ?? '';
-    return asked;
+    return [...all.slice(start), ...all.slice(0, start)].slice(0, mostAsked);
   }
 
   /** Those that all nodes have forgotten, or some for long enough. */
@@ -50,41 +45,19 @@ export function createKeepWaiting(
     signal: AbortSignal,
   ): Promise<ReadonlySet<string>> {
     const asked = nextTurn(missing);
-    const answers = await ask(asked, height, signal);
+    const answers = (await chain.forgotten?.(asked, height, signal)) ?? new Map<string, Forgotten>();
+    turn = [...answers.keys()].at(-1) ?? turn;
     const now = realNow();
     const since = new Map<string, number>();
     for (const { txHash } of missing) {
+      const answer = answers.get(txHash);
       const before = denied.get(txHash);
-      const isDenied = answers && asked.includes(txHash) ? answers.has(txHash) : before !== undefined;
-      if (isDenied) since.set(txHash, before ?? now);
+      if (answer === 'by all' || answer === 'by some') since.set(txHash, before ?? now);
+      else if (answer === undefined && before !== undefined) since.set(txHash, before);
     }
     denied = since;
-    return new Set(
-      asked.filter(
-        (txHash) =>
-          answers?.get(txHash) === 'by all' ||
-          (answers?.has(txHash) && now - (since.get(txHash) ?? now) >= longestKeptMs),
-      ),
-    );
-  }
-
-  /** Undefined if they do not answer soon. */
-  async function ask(hashes: readonly string[], height: number, signal: AbortSignal) {
-    signal.throwIfAborted();
-    const asking = new AbortController();
-    const stop = () => asking.abort();
-    signal.addEventListener('abort', stop);
-    const timer = setTimeout(stop, longestAskMs);
-    try {
-      return await chain.forgotten?.(hashes, height, asking.signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (asking.signal.aborted || error instanceof NodesUnavailable) return undefined;
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-    }
+    const isLong = (txHash: string) => now - (since.get(txHash) ?? now) >= longestKeptMs;
+    return new Set(asked.filter((txHash) => answers.get(txHash) === 'by all' || isLong(txHash)));
   }
 
   /** @param isUrgent asks at once @returns the pending transfers, with those that must not be dropped yet */
@@ -100,7 +73,10 @@ export function createKeepWaiting(
   ): Promise<PendingTransfers> => {
     if (!chain.forgotten || !sink.missing) return pending;
     const missing = await sink.missing(reader, { mode, network, orphanedAbove, blocks, pending });
-    if (missing.length === 0) return pending;
+    if (missing.length === 0) {
+      denied = new Map();
+      return pending;
+    }
     if (!isUrgent && realNow() < askNotBefore) return withKept(pending, missing);
     askNotBefore = realNow() + askIntervalMs;
     const forgotten = await findForgotten(missing, head.height, signal);

@@ -29,10 +29,11 @@ it('A request over the budget waits, and the next one longer', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(50);
 });
 
-it('A request that waits can be stopped', async () => {
-  const budget = createRequestBudget(1, () => 0);
+it('A request that waits can be stopped, and costs nothing then', async () => {
+  const budget = createRequestBudget(5, () => 0);
   const stopping = new AbortController();
   const waiting = budget.take(10, stopping.signal);
   stopping.abort();
   await expect(waiting).rejects.toThrow('aborted');
+  expect(budget.left()).toBe(5);
 });

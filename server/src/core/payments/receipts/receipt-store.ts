@@ -323,6 +323,9 @@ export async function storeChecked(
   }
 }
 
+/** Of more, all that wait are read at once: SQLite may read them for each part of a list. */
+const fewGone = 100;
+
 /** The receipts that waited for a block, or whose block was orphaned, and that are now neither pending nor in one. */
 export async function findMissing(
   reader: Reader,
@@ -332,9 +335,10 @@ export async function findMissing(
   const waiting = refsOn(reader, place)
     .select(['tx_hash', 'output_index'])
     .where((e) => e.and({ status: 'seen', block_height: null }));
-  const rows = gone
-    ? await inChunks(gone, (chunk) => waiting.where('tx_hash', 'in', chunk).execute())
-    : await waiting.execute();
+  const isFew = gone && gone.length <= fewGone;
+  const rows =
+    gone?.length === 0 ? [] : await (isFew ? waiting.where('tx_hash', 'in', gone) : waiting).execute();
+  const isGone = gone && new Set(gone);
   const orphaned =
     orphanedAbove === undefined
       ? []
@@ -342,7 +346,9 @@ export async function findMissing(
           .select(['tx_hash', 'output_index'])
           .where('block_height', '>', orphanedAbove)
           .execute();
-  return [...rows, ...orphaned].filter((row) => !present.has(transferKey(row.tx_hash, row.output_index)));
+  return [...rows.filter((row) => isGone?.has(row.tx_hash) !== false), ...orphaned].filter(
+    (row) => !present.has(transferKey(row.tx_hash, row.output_index)),
+  );
 }
 
 /** The receipts with these ids, oldest first. @param failed takes those that cannot be read */

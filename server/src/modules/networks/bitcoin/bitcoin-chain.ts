@@ -168,7 +168,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
     forgotten: (txHashes, height, signal) =>
-      nodes.denied(txHashes, (node) => node.isWaiting(txHashes, height), signal),
+      nodes.forgotten(txHashes, (node, asked) => node.areWaiting(asked, height), signal),
 
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),

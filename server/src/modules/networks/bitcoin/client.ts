@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { isObject, type NodeClient, type RpcCall } from '../rpc/node-client.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-error.js';
+import type { PendingAnswer } from '../rpc/node-pool.js';
 import { isHash, readSatoshis, type Outpoint } from './transactions.js';
 
 export interface UnspentOutput {
@@ -20,6 +21,9 @@ export type BlockchainInfo = Awaited<ReturnType<BitcoinClient['info']>>;
 export type BitcoinClient = ReturnType<typeof createBitcoinClient>;
 
 /** Bitcoin Core's error codes that mean something to us. */
+/** Blocks by which a node lacks so much that it still has transactions waiting which others have mined. */
+const farBehind = 6;
+
 const codes = {
   /** Among others: a block that is not on this node's disk. */
   misc: -1,
@@ -191,24 +195,25 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
       ),
 
     /**
-     * For each transaction, whether it waits for a block, or is in one above a height; undefined if the node cannot say. One that
-     * has more blocks cannot: without an index, it does not find what went into them. Nor can one that is still reading its mempool.
+     * A node that has more blocks than were scanned cannot say that it does not know a transaction: without an index, it does not find
+     * those of its blocks. Nor can one that is still reading its mempool, and one that is far behind can say nothing.
+     * @param height of the last block that was scanned
      */
-    async isWaiting(txids: readonly string[], height: number): Promise<(boolean | undefined)[]> {
+    async areWaiting(txids: readonly string[], height: number): Promise<PendingAnswer[]> {
       const asked = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
       const answers = await node.batch([...asked, { method: 'getmempoolinfo', params: [] }], signal);
       const about = answers[txids.length];
       const isLoaded = !isObject(about) || about['loaded'] !== false;
       // Asked last: it may get a block meanwhile.
       const { blocks } = read(blockchainInfo, 'getblockchaininfo', await call('getblockchaininfo'));
-      const isCertain = isLoaded && blocks <= height;
       return answers.slice(0, txids.length).map((answer) => {
-        const code = answer instanceof RpcFailure ? answer.code : undefined;
-        if (code === undefined && isObject(answer) && !isHash(answer['blockhash'])) return true;
-        if (!isCertain) return undefined;
-        return code === undefined || code === codes.unknown || code === codes.methodNotFound
-          ? false
-          : undefined;
+        if (blocks < height - farBehind) return undefined;
+        if (!(answer instanceof RpcFailure)) {
+          if (!isObject(answer) || !isHash(answer['blockhash'])) return 'waits';
+          return blocks <= height ? 'is over' : undefined;
+        }
+        const isUnknown = answer.code === codes.unknown || answer.code === codes.methodNotFound;
+        return isUnknown && isLoaded && blocks <= height ? 'unknown' : undefined;
       });
     },
 

@@ -7,6 +7,7 @@ import { balanceData, isValidSignatureData, validSignature } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../../../core/chains/chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
+import type { PendingAnswer } from '../rpc/node-pool.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-error.js';
 import { isRevert } from '../rpc/refusals.js';
 import { createSupport, methodNotFound } from '../rpc/support.js';
@@ -128,16 +129,21 @@ export function createEvmClient(
         return answer === null ? undefined : parsePendingBlock(answer);
       }),
 
-    /**
-     * True if the node knows a transaction that is in no block, or in one above a height; undefined if it cannot answer
-     * now.
-     */
-    isPending: (txHash: string, height?: number) =>
+    /** True if the node knows a transaction that is in no block; undefined if it cannot answer now. */
+    isPending: (txHash: string) =>
       ifRefused(
-        ask('eth_getTransactionByHash', txHash).then(
-          (answer) => isInBlock(answer) === false || (height !== undefined && heightOf(answer) > height),
-        ),
+        ask('eth_getTransactionByHash', txHash).then((answer) => isInBlock(answer) === false),
         (failure) => (isUnsupported(failure) ? false : undefined),
+      ),
+
+    /** @param height of the last block that was scanned */
+    waits: (txHash: string, height: number): Promise<PendingAnswer> =>
+      ifRefused(
+        ask('eth_getTransactionByHash', txHash).then((answer): PendingAnswer => {
+          if (isInBlock(answer) === undefined) return 'unknown';
+          return (heightOf(answer) ?? Infinity) <= height ? 'is over' : 'waits';
+        }),
+        (failure): PendingAnswer => (isUnsupported(failure) ? 'unknown' : undefined),
       ),
 
     /** A transaction, in a block or not; undefined if the node does not know it, or cannot answer now. */

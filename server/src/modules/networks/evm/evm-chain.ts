@@ -144,9 +144,9 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
 
     async forgotten(txHashes, height, signal) {
       if (!dialect.hasPending) return new Map(txHashes.map((txHash) => [txHash, 'by all']));
-      return nodes.denied(
+      return nodes.forgotten(
         txHashes,
-        (evm) => Promise.all(txHashes.map((txHash) => evm.isPending(txHash, height))),
+        (evm, asked) => Promise.all(asked.map((txHash) => evm.waits(txHash, height))),
         signal,
       );
     },

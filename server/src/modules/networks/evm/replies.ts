@@ -106,9 +106,9 @@ export function isInBlock(transaction: unknown): boolean | undefined {
   return transaction['blockHash'] !== null && transaction['blockHash'] !== undefined;
 }
 
-/** The height of the block that a transaction is in; -1 if the node reports none. */
-export const heightOf = (transaction: unknown): number =>
-  isInBlock(transaction) === true && isObject(transaction) ? numberOf(transaction['blockNumber']) : -1;
+/** The height of the block that a transaction is in; undefined if it is in none. */
+export const heightOf = (transaction: unknown): number | undefined =>
+  isObject(transaction) && isInBlock(transaction) === true ? numberOf(transaction['blockNumber']) : undefined;
 
 /** Bytes in hex, such as code or what a contract returns. */
 export function hexDataOf(value: unknown): string {

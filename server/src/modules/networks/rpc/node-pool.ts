@@ -1,6 +1,7 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
 import { createNodeClient, type NodeClient, type NodeClientOptions } from './node-client.js';
 import { isNodeFailure, NodeError, type RpcFailure } from './node-error.js';
+import type { Forgotten } from '../../../core/chains/chain.js';
 import type { NodeStatus } from '../../../core/chains/connected.js';
 import { NodesUnavailable, type NodeFault } from '../../../core/chains/nodes-unavailable.js';
 import { firstOfProviders } from './providers.js';
@@ -28,6 +29,12 @@ export interface NodePoolOptions<C> extends Pick<
   warn?: ((message: string) => void) | undefined;
 }
 
+/**
+ * Whether a node has a transaction that waits, or is in a block above those that were scanned; whether a block that was scanned
+ * decided about it; or whether the node does not know it. Undefined if the node cannot say.
+ */
+export type PendingAnswer = 'waits' | 'is over' | 'unknown' | undefined;
+
 interface Member {
   readonly client: NodeClient;
   /** The name of the first node at the same host: what these say is one opinion. */
@@ -43,6 +50,8 @@ interface Member {
 }
 
 const longestRestMs = 60_000;
+/** A node that stalls must not cost the scan its lease. */
+const brieflyMs = 3000;
 /** The time that a node rests after a failure that fewer requests do not cure. */
 const restMs: Partial<Record<NodeFault | 'failure', number>> = {
   behind: 2000,
@@ -114,6 +123,45 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     if (isNew) warn?.(`${network}: ${error.message}`);
   }
 
+  /** Undefined if the node fails, which is noted. */
+  async function attempt<T>(
+    member: Member,
+    work: (node: C) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<{ readonly member: Member; readonly result: T } | undefined> {
+    signal.throwIfAborted();
+    try {
+      if (!member.isVerified) await verify(open(member.client, signal));
+      member.isVerified = true;
+      const result = await work(open(member.client, signal));
+      succeed(member);
+      return { member, result };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isNodeFailure(error)) throw error;
+      fail(member, error);
+      return undefined;
+    }
+  }
+
+  /** The answer of a node that takes no longer than that; undefined if it fails, or takes longer. */
+  async function askBriefly<T>(member: Member, work: (node: C) => Promise<T>, signal: AbortSignal) {
+    const asking = new AbortController();
+    const stop = () => asking.abort();
+    signal.addEventListener('abort', stop);
+    const timer = setTimeout(stop, brieflyMs);
+    try {
+      return (await attempt(member, work, asking.signal))?.result;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (asking.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
   /** Yields what each node makes of the work, best first; those that fail are left out. @throws NodesUnavailable if all do */
   async function* attempts<T>(
     work: (node: C) => Promise<T>,
@@ -124,19 +172,10 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     const excepted = except === undefined || providers === 1 ? undefined : providerOf(except);
     const isAsked = ({ provider }: Member) => provider !== excepted;
     for (const member of candidates().filter(isAsked)) {
-      signal.throwIfAborted();
-      try {
-        if (!member.isVerified) await verify(open(member.client, signal));
-        member.isVerified = true;
-        const result = await work(open(member.client, signal));
-        succeed(member);
-        isAnswered = true;
-        yield { member, result };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!isNodeFailure(error)) throw error;
-        fail(member, error);
-      }
+      const attempted = await attempt(member, work, signal);
+      if (!attempted) continue;
+      isAnswered = true;
+      yield attempted;
     }
     if (isAnswered) return;
     // Those too that were not asked, because they are on another chain or asked for a pause.
@@ -181,25 +220,34 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     },
 
     /**
-     * Asks every node the same questions, to be answered with yes or no; undefined if the node cannot say.
-     * @returns the questions that no node answers with yes: all nodes of the configuration say no, or only some, and the others cannot
-     *   say
-     * @throws NodesUnavailable if no node answers
+     * Asks every node at the same time about transactions that a scan misses: for at most three seconds, and about as many as half of
+     * the budget allows.
+     * @returns by transaction, whether all nodes of the configuration say that it is gone, some, while the others cannot say, or none:
+     *   one has it. Those that nobody was asked about are absent
      */
-    async denied(
-      questions: readonly string[],
-      work: (node: C) => Promise<readonly (boolean | undefined)[]>,
+    async forgotten(
+      txHashes: readonly string[],
+      work: (node: C, asked: readonly string[]) => Promise<readonly PendingAnswer[]>,
       signal: AbortSignal,
-    ): Promise<ReadonlyMap<string, 'by all' | 'by some'>> {
-      const answers = await this.each(work, signal);
-      const denied = new Map<string, 'by all' | 'by some'>();
-      for (const [index, question] of questions.entries()) {
-        const said = answers.map((answer) => answer[index]);
-        const no = said.filter((one) => one === false).length;
-        if (no > 0 && !said.includes(true))
-          denied.set(question, no === members.length ? 'by all' : 'by some');
-      }
-      return denied;
+    ): Promise<ReadonlyMap<string, Forgotten>> {
+      const free = budget ? budget.left() - (requestsPerMinute ?? 0) / 2 : Infinity;
+      // Each node is asked for its height too.
+      const asked = txHashes.slice(0, Math.max(0, Math.floor(free / members.length) - 2));
+      if (asked.length === 0) return new Map();
+      const all = await Promise.all(
+        candidates().map((member) => askBriefly(member, (node) => work(node, asked), signal)),
+      );
+      const answers = all.filter((answer) => answer !== undefined);
+      if (answers.length === 0) return new Map();
+      return new Map(
+        asked.map((txHash, index) => {
+          const said = answers.map((answer) => answer[index]);
+          if (said.includes('waits')) return [txHash, 'by none'];
+          const isOver =
+            said.includes('is over') || said.filter((one) => one === 'unknown').length === members.length;
+          return [txHash, isOver ? 'by all' : 'by some'];
+        }),
+      );
     },
 
     status: (): NodeStatus[] =>

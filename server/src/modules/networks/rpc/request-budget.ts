@@ -24,7 +24,14 @@ export function createRequestBudget(perMinute: number, now: () => number) {
       refill();
       // Below zero: later callers wait for longer, so the order is kept.
       tokens -= count;
-      if (tokens < 0) await delay(Math.ceil(-tokens / perMs), undefined, { signal });
+      if (tokens >= 0) return;
+      try {
+        await delay(Math.ceil(-tokens / perMs), undefined, { signal });
+      } catch (error) {
+        // They are not sent.
+        tokens += count;
+        throw error;
+      }
     },
     /** The number of requests that may be sent at once now. */
     left(): number {
