@@ -1,4 +1,4 @@
-/** Which transactions the nodes of a network have forgotten, when some of them stall, lag behind, or have no budget left. */
+/** Transactions that the nodes of a network have forgotten, when some of them stall, lag behind, or have no budget left. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as jsonOf } from 'node:stream/consumers';

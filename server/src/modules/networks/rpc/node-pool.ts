@@ -30,8 +30,8 @@ export interface NodePoolOptions<C> extends Pick<
 }
 
 /**
- * Whether a node has a transaction that waits, or is in a block above those that were scanned; whether a block that was scanned
- * decided about it; or whether the node does not know it. Undefined if the node cannot say.
+ * A node's answer about a transaction: it waits, or is in a block above those that were scanned; a block that was scanned has decided
+ * about it; or the node does not know it. Undefined if the node cannot say.
  */
 export type PendingAnswer = 'waits' | 'is over' | 'unknown' | undefined;
 
