@@ -1,7 +1,6 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
 import { createNodeClient, type NodeClient, type NodeClientOptions } from './node-client.js';
 import { isNodeFailure, NodeError, type RpcFailure } from './node-error.js';
-import type { Forgotten } from '../../../core/chains/chain.js';
 import type { NodeStatus } from '../../../core/chains/connected.js';
 import { NodesUnavailable, type NodeFault } from '../../../core/chains/nodes-unavailable.js';
 import { firstOfProviders } from './providers.js';
@@ -229,7 +228,7 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
       txHashes: readonly string[],
       work: (node: C, asked: readonly string[]) => Promise<readonly PendingAnswer[]>,
       signal: AbortSignal,
-    ): Promise<ReadonlyMap<string, Forgotten>> {
+    ): Promise<ReadonlyMap<string, 'by all' | 'by some' | 'by none'>> {
       const free = budget ? budget.left() - (requestsPerMinute ?? 0) / 2 : Infinity;
       // Each node is asked for its height too.
       const asked = txHashes.slice(0, Math.max(0, Math.floor(free / members.length) - 2));
