@@ -247,7 +247,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
       unreadable: () => new Set(),
       locate: () => Promise.resolve(undefined),
       cost: () => Promise.resolve(undefined),
-      status: () => ({ nodes: [], requestsLeft: undefined, requestsPerMinute: undefined, assetProblems: [] }),
+      status: () => ({ nodes: [], requestsLeft: undefined, requestsSpare: undefined, assetProblems: [] }),
       async *check() {
         yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;
         await Promise.resolve();

@@ -86,7 +86,7 @@ describe.each(enginesOfQuick)('live networks on $name', (engine) => {
     return {
       chain,
       unreadable: () => unreadable,
-      status: () => ({ nodes: [], requestsLeft: undefined, requestsPerMinute: undefined, assetProblems: [] }),
+      status: () => ({ nodes: [], requestsLeft: undefined, requestsSpare: undefined, assetProblems: [] }),
       locate: () => Promise.resolve(undefined),
       cost: () => Promise.resolve(undefined),
       check: (): AsyncIterable<NetworkFinding> => {

@@ -18,7 +18,7 @@ const quote = 'the provider says: project 4711 of ada@example.com is out of cred
 const connection = {
   nodes: [node],
   requestsLeft: undefined,
-  requestsPerMinute: undefined,
+  requestsSpare: undefined,
   assetProblems: [],
 };
 const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
@@ -130,7 +130,7 @@ it('Ready: says of each network with nodes how far it is, which node is in use, 
           { ...node, name: 'node 2' },
         ],
         requestsLeft: 5,
-        requestsPerMinute: 30,
+        requestsSpare: 0,
         assetProblems: [{ currency: 'USDC', problem: quote }],
       },
     },

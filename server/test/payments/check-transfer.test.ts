@@ -111,7 +111,7 @@ describe('a real network', () => {
   const transfer = { outputIndex: 0, currency: 'USDT', senders: [], address: '0xA', amount: 1n };
   const transfers = [noHash, 'cd'.repeat(32)].map((hash) => ({ ...transfer, txHash: `0x${hash}` }));
   type Locate = () => Promise<{ height: number; isFailed: boolean } | undefined>;
-  const finder = (locate: Locate, budget: { requestsLeft?: number; requestsPerMinute?: number } = {}) => {
+  const finder = (locate: Locate, budget: { requestsSpare?: number } = {}) => {
     const network = { mode: 'live', code: 'ethereum', name: 'Ethereum' };
     const chain = { block: () => Promise.resolve({ transfers }) };
     const status = () => budget;
@@ -140,14 +140,14 @@ describe('a real network', () => {
   });
 
   it('half of a budget of requests is kept for the scan', async () => {
-    const budget = { requestsLeft: 50, requestsPerMinute: 100 };
+    const budget = { requestsSpare: 1 };
     let asked = 0;
     const ask = finder(() => {
       asked += 1;
       return Promise.resolve(undefined);
     }, budget);
     expect(await ask()).toBeUndefined();
-    budget.requestsLeft = 49;
+    budget.requestsSpare = 0;
     await expect(ask()).rejects.toMatchObject({
       code: 'chain_unavailable',
       details: { retryAfterSeconds: 10 },
@@ -160,7 +160,7 @@ describe('a real network', () => {
     const answered = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    const ask = finder(() => answered.then(() => undefined), { requestsLeft: 100, requestsPerMinute: 100 });
+    const ask = finder(() => answered.then(() => undefined), { requestsSpare: 51 });
     const outcomes = Promise.allSettled(Array.from({ length: 60 }, ask));
     answer();
     expect((await outcomes).filter(({ status }) => status === 'fulfilled')).toHaveLength(3);

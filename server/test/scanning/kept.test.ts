@@ -97,7 +97,7 @@ describe('Transfers that are about to be dropped', () => {
     await scanFor(5);
     // No node answers, or the budget is used up.
     answer = () => Promise.resolve(new Map());
-    await scanFor(5);
+    await scanFor(20);
     answer = forgottenBy('by some');
     time += 10_000;
     expect(await kept()).toBe(0);

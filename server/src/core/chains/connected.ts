@@ -77,8 +77,8 @@ export interface ConnectionStatus {
   readonly nodes: readonly NodeStatus[];
   /** The number of requests that the budget leaves now; undefined without one. */
   readonly requestsLeft: number | undefined;
-  /** The budget, which is also the most that it ever leaves; undefined without one. */
-  readonly requestsPerMinute: number | undefined;
+  /** Of them, the number that leaves half of the budget to the scan; undefined without one. */
+  readonly requestsSpare: number | undefined;
   /** The currencies of `unreadable`, and why. */
   readonly assetProblems: readonly AssetProblem[];
 }

@@ -28,10 +28,9 @@ export function createFindTransfers(
 
   /** Anyone with a public key can ask, and half of the budget must be left to the scan. */
   function hasRequests(network: Connected): boolean {
-    const { requestsLeft, requestsPerMinute } = network.status();
-    if (requestsLeft === undefined || requestsPerMinute === undefined) return true;
+    const { requestsSpare = Infinity } = network.status();
     // Those that run have not sent all of theirs yet.
-    return requestsLeft - requestsOfOne * (running.get(network) ?? 0) >= requestsPerMinute / 2;
+    return requestsSpare > requestsOfOne * (running.get(network) ?? 0);
   }
 
   const unavailable = ({ network }: Connected) =>

@@ -57,7 +57,11 @@ export function createKeepWaiting(
     }
     denied = since;
     const isLong = (txHash: string) => now - (since.get(txHash) ?? now) >= longestKeptMs;
-    return new Set(asked.filter((txHash) => answers.get(txHash) === 'by all' || isLong(txHash)));
+    const isForgotten = (txHash: string) => {
+      const answer = answers.get(txHash);
+      return answer === 'by all' || (answer === 'by some' && isLong(txHash));
+    };
+    return new Set(asked.filter(isForgotten));
   }
 
   /** @param isUrgent asks at once @returns the pending transfers, with those that must not be dropped yet */

@@ -8,6 +8,7 @@ import { NodeError } from '../rpc/node-error.js';
 import { NodesUnavailable } from '../../../core/chains/nodes-unavailable.js';
 import { createBitcoinNodes, isCatchingUp, type BitcoinConfig } from './bitcoin-nodes.js';
 import type { BitcoinClient } from './client.js';
+import { findForgotten } from '../forgotten.js';
 import type { ChainDeps } from '../nodes.js';
 import { createMempoolReader, type FindTransfers } from './mempool.js';
 import { readTransaction, spentOf, transfersOf } from './transactions.js';
@@ -168,12 +169,18 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
     forgotten: (txHashes, height, signal) =>
-      nodes.forgotten(txHashes, (node, asked) => node.areWaiting(asked, height), signal),
+      findForgotten(
+        nodes,
+        config.nodes.length,
+        txHashes,
+        (node, asked) => node.areWaiting(asked, height),
+        signal,
+      ),
 
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),
-      requestsPerMinute: config.requestsPerMinute,
+      requestsSpare: nodes.requestsSpare(),
       assetProblems: [],
     }),
   } satisfies Chain & Record<string, unknown>;

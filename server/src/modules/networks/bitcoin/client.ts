@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { isObject, type NodeClient, type RpcCall } from '../rpc/node-client.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-error.js';
-import type { PendingAnswer } from '../rpc/node-pool.js';
+import type { PendingAnswer } from '../forgotten.js';
 import { isHash, readSatoshis, type Outpoint } from './transactions.js';
 
 export interface UnspentOutput {

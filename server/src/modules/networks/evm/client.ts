@@ -7,7 +7,7 @@ import { balanceData, isValidSignatureData, validSignature } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../../../core/chains/chain.js';
 import type { NodeClient } from '../rpc/node-client.js';
-import type { PendingAnswer } from '../rpc/node-pool.js';
+import type { PendingAnswer } from '../forgotten.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../rpc/node-error.js';
 import { isRevert } from '../rpc/refusals.js';
 import { createSupport, methodNotFound } from '../rpc/support.js';

@@ -10,6 +10,7 @@ import { NodeError } from '../rpc/node-error.js';
 import { createBalanceSource } from './balances.js';
 import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
+import { findForgotten } from '../forgotten.js';
 import type { ChainDeps } from '../nodes.js';
 import type { ConnectionStatus } from '../../../core/chains/connected.js';
 import { evmDialect } from './dialect.js';
@@ -144,7 +145,9 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
 
     async forgotten(txHashes, height, signal) {
       if (!dialect.hasPending) return new Map(txHashes.map((txHash) => [txHash, 'by all']));
-      return nodes.forgotten(
+      return findForgotten(
+        nodes,
+        config.nodes.length,
         txHashes,
         (evm, asked) => Promise.all(asked.map((txHash) => evm.waits(txHash, height))),
         signal,
@@ -178,7 +181,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     status: (): ConnectionStatus => ({
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),
-      requestsPerMinute: config.requestsPerMinute,
+      requestsSpare: nodes.requestsSpare(),
       assetProblems: checked.problems(),
     }),
   } satisfies Chain & Record<string, unknown>;

@@ -28,12 +28,6 @@ export interface NodePoolOptions<C> extends Pick<
   warn?: ((message: string) => void) | undefined;
 }
 
-/**
- * A node's answer about a transaction: it waits, or is in a block above those that were scanned; a block that was scanned has decided
- * about it; or the node does not know it. Undefined if the node cannot say.
- */
-export type PendingAnswer = 'waits' | 'is over' | 'unknown' | undefined;
-
 interface Member {
   readonly client: NodeClient;
   /** The name of the first node at the same host: what these say is one opinion. */
@@ -219,35 +213,11 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     },
 
     /**
-     * Asks every node at the same time about transactions that a scan misses: for at most three seconds, and about as many as half of
-     * the budget allows.
-     * @returns by transaction, whether all nodes of the configuration say that it is gone, some, while the others cannot say, or none:
-     *   one has it. Those that nobody was asked about are absent
+     * Asks every node at the same time, for three seconds at most.
+     * @returns the answers; undefined of a node that fails, or takes longer
      */
-    async forgotten(
-      txHashes: readonly string[],
-      work: (node: C, asked: readonly string[]) => Promise<readonly PendingAnswer[]>,
-      signal: AbortSignal,
-    ): Promise<ReadonlyMap<string, 'by all' | 'by some' | 'by none'>> {
-      const free = budget ? budget.left() - (requestsPerMinute ?? 0) / 2 : Infinity;
-      // Each node is asked for its height too.
-      const asked = txHashes.slice(0, Math.max(0, Math.floor(free / members.length) - 2));
-      if (asked.length === 0) return new Map();
-      const all = await Promise.all(
-        candidates().map((member) => askBriefly(member, (node) => work(node, asked), signal)),
-      );
-      const answers = all.filter((answer) => answer !== undefined);
-      if (answers.length === 0) return new Map();
-      return new Map(
-        asked.map((txHash, index) => {
-          const said = answers.map((answer) => answer[index]);
-          if (said.includes('waits')) return [txHash, 'by none'];
-          const isOver =
-            said.includes('is over') || said.filter((one) => one === 'unknown').length === members.length;
-          return [txHash, isOver ? 'by all' : 'by some'];
-        }),
-      );
-    },
+    askAll: <T>(work: (node: C) => Promise<T>, signal: AbortSignal): Promise<(T | undefined)[]> =>
+      Promise.all(candidates().map((member) => askBriefly(member, work, signal))),
 
     status: (): NodeStatus[] =>
       members.map((member) => ({
@@ -264,5 +234,7 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
 
     /** The number of requests that the budget leaves now; undefined without one. */
     requestsLeft: () => budget?.left(),
+    /** Of them, the number that leaves half of the budget to the scan. */
+    requestsSpare: () => budget?.spare(),
   };
 }

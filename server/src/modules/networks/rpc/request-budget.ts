@@ -38,5 +38,9 @@ export function createRequestBudget(perMinute: number, now: () => number) {
       refill();
       return Math.max(0, Math.floor(tokens));
     },
+    /** Of them, the number that leaves half of the budget to callers who cannot wait. */
+    spare(): number {
+      return Math.max(0, this.left() - Math.ceil(perMinute / 2));
+    },
   };
 }

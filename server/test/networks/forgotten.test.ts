@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json as jsonOf } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { NodeClient } from '../../../src/modules/networks/rpc/node-client.js';
-import { createNodePool, type PendingAnswer } from '../../../src/modules/networks/rpc/node-pool.js';
+import type { NodeClient } from '../../src/modules/networks/rpc/node-client.js';
+import { findForgotten, type PendingAnswer } from '../../src/modules/networks/forgotten.js';
+import { createNodePool } from '../../src/modules/networks/rpc/node-pool.js';
 
 const json = (request: IncomingMessage) => jsonOf(request) as Promise<{ id: number } | { id: number }[]>;
 const { signal } = new AbortController();
@@ -45,7 +46,9 @@ describe('Of transactions that a scan misses,', () => {
       ...(requestsPerMinute !== undefined && { requestsPerMinute }),
     });
     const startedAt = performance.now();
-    const forgotten = await pool.forgotten(
+    const forgotten = await findForgotten(
+      pool,
+      urls.length,
       [hash, other],
       (each, asked) => Promise.all(asked.map(() => each.say())),
       signal,
