@@ -224,7 +224,7 @@ export function createNetworkScan(
       hasBacklog || blocks.length > 0 || orphanedAbove !== undefined,
     );
     hasBacklog = outcome === 'more';
-    appliedPending = pending && [...pending.transfers, ...(pending.kept ?? [])];
+    appliedPending = pending?.kept ? [...pending.transfers, ...pending.kept] : pending?.transfers;
     known = { ...cursor, ...move, problem: null, is_wrong_chain: false, lease_until: kept.until };
   }
 

@@ -112,8 +112,8 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
 
     /**
      * Takes the amount from the merchant's balance, for an operator to pay to a bank account. Repeating the same request
-     * before the payout has ended returns the same payout, which is not new then. Problems: `validation_error`, `unsupported_currency`, `not_found`, `invalid_state`,
-     * `balance_suspended`, `insufficient_balance`.
+     * before the payout has ended returns the same payout, which is not new then. Problems: `validation_error`,
+     * `unsupported_currency`, `not_found`, `invalid_state`, `balance_suspended`, `insufficient_balance`.
      */
     async createBankPayout(
       transaction: Transaction,
