@@ -100,7 +100,7 @@ beforeAll(async () => {
 }, 60_000);
 
 /** Many pages in sequence: a busy machine takes minutes. */
-const longMs = 240_000;
+const longMs = 360_000;
 
 test(
   'the daily tasks take four clicks at most',

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { promisify, stripVTControlCharacters } from 'node:util';
@@ -84,26 +84,42 @@ export async function angularMistakes(): Promise<{ refused: number[]; wrong: num
   return { refused: refused.sort((a, b) => a - b), wrong };
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
+/** Runs at most so many of its works at the same time, in the order in which they came. */
+export function createQueue(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    running += 1;
+    try {
+      return await work();
+    } finally {
+      running -= 1;
+      waiting.shift()?.();
+    }
+  };
+}
 
-/** Runs a tool of the examples, at most one on each processor. */
+/** The tools of the examples, at most one on each processor. */
+const tools = createQueue(availableParallelism());
+
 async function run(name: string, [tool = '', ...args]: readonly string[]): Promise<void> {
-  if (running >= availableParallelism()) await new Promise<void>((resolve) => waiting.push(resolve));
-  running += 1;
   const directory = join(examples, name);
   const own = join(directory, 'node_modules/.bin', tool);
   const executable = existsSync(own) ? own : join(examples, 'node_modules/.bin', tool);
   const mode = args.includes('development') ? 'development' : 'production';
-  try {
-    await execute(executable, args, { cwd: directory, env: { ...env, NODE_ENV: mode }, timeout: 120_000 });
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`${name}: ${tool} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
-  } finally {
-    running -= 1;
-    waiting.shift()?.();
-  }
+  await tools(async () => {
+    const options = { cwd: directory, env: { ...env, NODE_ENV: mode }, timeout: 240_000 };
+    const running = execute(executable, args, options);
+    // A page that is being paid must not wait for the builds of others.
+    if (running.child.pid !== undefined) setPriority(running.child.pid, constants.priority.PRIORITY_LOW);
+    try {
+      await running;
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      throw new Error(`${name}: ${tool} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
+    }
+  });
 }
 
 /** Serves an example, with the reader's own address, key and order instead of the placeholders. */

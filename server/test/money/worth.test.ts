@@ -53,10 +53,12 @@ describe('Balances', () => {
   let server: TestServer;
   let merchant: Shop;
   let missing = '';
+  // Old enough to have an age, and new enough for a price to be locked.
+  const at = Date.now() - 90_000;
+  const ageSeconds = () => Math.floor((Date.now() - at) / 1000);
   beforeAll(async () => {
-    // Old enough to have an age, and new enough for a price to be locked.
     const latest = (code: string) =>
-      code === missing ? undefined : { ...rate('2', 0), at: Date.now() - 90_000, maxAgeMs: 600_000 };
+      code === missing ? undefined : { ...rate('2', 0), at, maxAgeMs: 600_000 };
     server = await startServer({ engine: sqlite, overrides: { rates: { latest } } });
     merchant = openShop(server);
   });
@@ -76,8 +78,12 @@ describe('Balances', () => {
     await expect
       .poll(worths, { timeout: 10_000 })
       .toMatchObject([{ currency: 'USDT', worth: { currency: 'EUR', amount: '9.9' } }]);
+    const youngest = ageSeconds();
     const [{ worth: value } = {}] = await worths();
-    expect(value).toMatchObject({ rateAgeSeconds: 90 });
+    const { rateAgeSeconds } = value as { rateAgeSeconds: number };
+    expect(youngest).toBeGreaterThanOrEqual(90);
+    expect(rateAgeSeconds).toBeGreaterThanOrEqual(youngest);
+    expect(rateAgeSeconds).toBeLessThanOrEqual(ageSeconds());
     missing = 'USDT';
     expect(await worths()).toMatchObject([
       { currency: 'USDT', worth: { currency: 'EUR', amount: null, rate: null, rateAgeSeconds: null } },
