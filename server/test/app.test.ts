@@ -15,7 +15,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
   });
   const start = async (env: Record<string, string> = {}) => (server = await startServer({ engine, env }));
 
-  it('is alive at once and ready soon, and the health checks need no key and expose no merchant data', async () => {
+  it('The server is alive at once and ready soon, and its health checks need no key and expose no merchant data', async () => {
     const { url } = await start();
     const alive = await call(url, 'GET', '/healthz');
     expect([alive.status, alive.body]).toEqual([200, { status: 'success', message: 'Alive' }]);
@@ -23,7 +23,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     expect((await call(url, 'GET', '/readyz')).body).toEqual({ status: 'success', message: 'Ready' });
   });
 
-  it('gives every response a unique request id', async () => {
+  it('Every response has a unique request id', async () => {
     const { url } = await start();
     const paths = ['/healthz', '/v1/currencies', '/v1/nothing', '/sandbox/blocks', '/nothing', '/pay/NOBODY'];
     const answers = await Promise.all(paths.map((path) => fetch(url + path)));
@@ -32,7 +32,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     expect(ids).not.toContain(null);
   });
 
-  it('sends the time of the merchant’s clock, which the sandbox moves in test mode', async () => {
+  it('Replies have the time of the merchant’s clock, which the sandbox moves in test mode', async () => {
     const { api, foreignKey } = await start();
     const live = await foreignKey('secret', 'live');
     const seconds = (headers: Headers) => Date.parse(headers.get('date') ?? '') / 1000;
@@ -43,19 +43,19 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     expect(seconds((await api('GET', '/v1/currencies', { key: live })).headers) - before).toBeLessThan(60);
   });
 
-  it('puts hosted pages where CHECKOUT_URL says', async () => {
+  it('The address of a hosted page begins with CHECKOUT_URL', async () => {
     const { body } = await openShop(await start({ CHECKOUT_URL: 'https://pay.example.com/p/' })).checkout();
     expect(body.data['url']).toMatch(/^https:\/\/pay\.example\.com\/p\/[0-9A-Z]{26}$/);
   });
 
-  it('puts hosted pages at its own address by default', async () => {
+  it('Hosted pages are at the server’s own address by default', async () => {
     const started = await start();
     const page = String((await openShop(started).checkout()).body.data['url']);
     expect(page.startsWith(`${started.url}/pay/`)).toBe(true);
     expect((await fetch(page)).status).toBe(200);
   });
 
-  it('repeats the reply to a repeated creation, although the reference is taken by then', async () => {
+  it('A repeated creation gets the first reply, although the reference is taken by then', async () => {
     const { api } = await start();
     const request = {
       body: { amount: 10, baseCurrency: 'USD', txRef: 'order-1' },
@@ -73,7 +73,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     ]);
   });
 
-  it('limits how many payments one IP address creates with a public key', async () => {
+  it('The payments that one IP address creates with a public key are limited', async () => {
     const { api, publicKey } = await start({
       RATE_LIMIT: 'on',
       RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '1',
@@ -92,7 +92,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     ).toBe(429);
   });
 
-  it('takes the client’s address from a trusted proxy', async () => {
+  it('The server takes the client’s address from a trusted proxy', async () => {
     const { api, publicKey } = await start({
       RATE_LIMIT: 'on',
       RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '1',
@@ -115,7 +115,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     expect([await from('2001:db8:1:2::1'), await from('2001:db8:1:2:3::9')]).toEqual([200, 429]);
   });
 
-  it('finishes a running request when it stops', async () => {
+  it('The server finishes a running request when it stops', async () => {
     const { url, secretKey, stop } = await start();
     server = undefined;
     const { hostname, port } = new URL(url);
@@ -147,7 +147,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
   });
 
   if (engine.name === 'PostgreSQL')
-    it('replies 503 while its database is unreachable, also at /readyz', async () => {
+    it('The server replies 503 while its database is unreachable, also at /readyz', async () => {
       const database = await engine.create();
       const cutOff = await startServer({ engine, databaseUrl: database.url, env: { LOG_LEVEL: 'silent' } });
       await expect.poll(async () => (await cutOff.api('GET', '/readyz')).status).toBe(200);

@@ -90,7 +90,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
 
   const routes = mainRoutesOf({ ...api, sandbox });
 
-  it('is refused by every endpoint for secret keys, and by the sandbox', async () => {
+  it('a stranger is refused by every endpoint for secret keys, and by the sandbox', async () => {
     const secret = routes.filter(({ endpoint }) => endpoint.key === 'secret');
     expect(secret.length).toBeGreaterThan(40);
     for (const { method, title, url } of secret) {
@@ -106,7 +106,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
     }
   });
 
-  it('finds neither live payments nor other merchants’', async () => {
+  it('a stranger finds neither live payments nor those of other merchants', async () => {
     const open = routes.filter(({ endpoint, idNames }) => endpoint.key === 'public' && idNames.length > 0);
     expect(open.length).toBeGreaterThan(4);
     for (const { id } of [live, others]) {
@@ -119,7 +119,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
     }
   });
 
-  it('gains nothing by a test payment under the reference of the live order', async () => {
+  it('a stranger gains nothing by a test payment under the reference of the live order', async () => {
     const { id, address, amount } = await merchant.lock({ ...order, key: publicKey });
     // Only the merchant can pay in the sandbox: here somebody tests the shop while the stranger is at it.
     await merchant.send(address, amount);

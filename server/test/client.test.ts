@@ -45,7 +45,7 @@ describe.each(enginesOfQuick)('the client, on $name', (engine) => {
     await server.stop();
   });
 
-  it('creates one customer although three replies are lost', async () => {
+  it('the client creates one customer although three replies are lost', async () => {
     repliesToLose = 3;
     const email = 'ada.once@example.com';
     const { data } = await client.customers.create({ body: { email } });
@@ -54,7 +54,7 @@ describe.each(enginesOfQuick)('the client, on $name', (engine) => {
     expect(found).toEqual([data]);
   });
 
-  it('creates one payment for a reference although two replies are lost', async () => {
+  it('the client creates one payment for a reference although two replies are lost', async () => {
     repliesToLose = 2;
     const body = { amount: '5000', baseCurrency: 'NGN', txRef: 'order-client-once' };
     const { data } = await client.payments.create({ body });
@@ -69,7 +69,7 @@ describe.each(enginesOfQuick)('the client, on $name', (engine) => {
     });
   });
 
-  it('removes a wallet, and gets not_found if the first reply was lost', async () => {
+  it('the client removes a wallet, and gets not_found if the first reply was lost', async () => {
     const { data } = await client.wallets.create({ body: { currency: 'USDT', label: 'Donations' } });
     repliesToLose = 1;
     await expect(client.wallets.remove({ params: { wallet_id: data.id } })).rejects.toMatchObject({
@@ -78,7 +78,7 @@ describe.each(enginesOfQuick)('the client, on $name', (engine) => {
     expect((await client.wallets.list()).data).toEqual([]);
   });
 
-  it('reports every invalid field', async () => {
+  it('the client reports every invalid field', async () => {
     const call = client.customers.create({ body: { email: 'nobody', fullName: 'x'.repeat(300) } });
     await expect(call).rejects.toMatchObject({
       code: 'validation_error',
@@ -88,7 +88,7 @@ describe.each(enginesOfQuick)('the client, on $name', (engine) => {
     expect(requests).toBe(1);
   });
 
-  it('reads a list to its end, each row once, while rows are being added', async () => {
+  it('the client reads a list to its end, each row once, while rows are being added', async () => {
     for (let index = 0; index < 25; index += 1) {
       await client.customers.create({
         body: { email: `walk-${index}@example.com`, phoneNumber: '+15550125' },

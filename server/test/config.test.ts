@@ -177,7 +177,7 @@ describe('A variable that is written almost like a setting', () => {
     ['DATABASE_URI', 'DATABASE_URL'],
     ['database_url', 'DATABASE_URL'],
     ['RATE_LIMIT_SECRETS_PER_SECOND', 'RATE_LIMIT_SECRET_PER_SECOND'],
-  ])('%s: test mode starts and says it, and with a live network it is refused', (given, meant) => {
+  ])('%s is reported in test mode, and refused with a live network', (given, meant) => {
     const environment = { [given]: 'sqlite:/secret/path' };
     expect(readConfig(environment).misspelt).toEqual([`${given} is not a setting. Did you mean ${meant}?`]);
     const message = refusal({ ...environment, ...node, NETWORKS_FILE: live });
@@ -196,7 +196,7 @@ describe('A variable that is written almost like a setting', () => {
     ]);
   });
 
-  it('is none if the networks file uses it, it is empty, or it is a name of other programs', () => {
+  it('A variable is not misspelt if it is empty, used by the networks file, or known from other programs', () => {
     const others = {
       HOME: '/root',
       POST: '1',

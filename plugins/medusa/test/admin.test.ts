@@ -6,7 +6,7 @@ const [widget] = admin.widgetModule.widgets;
 const shown = (metadata: Record<string, unknown> | null) =>
   JSON.stringify(widget?.Component({ data: { metadata } }));
 
-it('shows an order its payment and refunds in words, with a link to the console', () => {
+it('the widget shows the payment and refunds of an order in words, with a link to the console', () => {
   const page = 'https://pay.example.com/console/live/payments/01J9';
   const text = shown({ crypto_payment: 'Paid.', crypto_refund: '1 USDT wait.', crypto_console: page });
   expect(text).toContain('"Paid."');
@@ -15,7 +15,7 @@ it('shows an order its payment and refunds in words, with a link to the console'
   expect(shown({ crypto_payment: 'Paid.' })).not.toContain('Refunds');
 });
 
-it('shows nothing for another payment, and no link that is not one', () => {
+it('the widget shows nothing for another payment, and makes no link from a javascript: URL', () => {
   expect(shown(null)).toBe('null');
   expect(shown({ crypto_payment: 7 })).toBe('null');
   expect(shown({ crypto_payment: 'Paid.', crypto_console: 'javascript:alert(1)' })).not.toContain('href');

@@ -26,14 +26,14 @@ const shown = (...payments: readonly Partial<ShownPayment>[]) =>
     }),
   );
 
-test('shows each payment and its refunds in words, with a link to the console', () => {
+test('the block shows each payment and its refunds in words, with a link to the console', () => {
   const html = shown({ refunds: '1 USDT wait.' }, { payment: 'Cancelled: <nothing> came.' });
   expect(html).toContain('<p>Paid.</p><p>Refunds: 1 USDT wait.</p>');
   expect(html).toContain(`href="${page}" target="_blank" rel="noreferrer">Open it in the console</a>`);
   expect(html).toContain('<p>Cancelled: &lt;nothing&gt; came.</p><a');
 });
 
-test('shows no link that is not one', () => {
+test('the block makes no link from a javascript: URL or an empty one', () => {
   expect(shown({ console: 'javascript:alert(1)' })).not.toContain('href');
   expect(shown({ console: '' })).toContain('<p>Paid.</p></div>');
 });

@@ -43,7 +43,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     for (let before = -1; before !== derived.length; await nextTurn()) before = derived.length;
   }
 
-  it('gives out each index once, in order, with its own address', async () => {
+  it('The pool gives out each index once, in order, with its own address', async () => {
     const pool = openPool();
     for (let index = 0; index < 100; index += 1) {
       expect(await take(pool)).toEqual({ index, address: `source ${index}` });
@@ -52,7 +52,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(new Set(derived).size).toBe(derived.length);
   });
 
-  it('reserves larger blocks while they are used up quickly, and single indexes otherwise', async () => {
+  it('The pool reserves larger blocks while they are used up quickly, and single indexes otherwise', async () => {
     const pool = openPool();
     const reserved: (number | undefined)[] = [];
     for (let taken = 0; taken < 8; taken += 1) {
@@ -66,7 +66,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(await nextIndex()).toBe(16);
   });
 
-  it('never reserves more than 64 at once', async () => {
+  it('The pool never reserves more than 64 indexes at once', async () => {
     const pool = openPool();
     let before = 0;
     for (let taken = 0; taken < 400; taken += 1) {
@@ -77,7 +77,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     }
   });
 
-  it('reserves the next block before the last is used up, under load, in a transaction that nobody waits for', async () => {
+  it('The pool under load reserves the next block before the last is used up, in a transaction nobody waits for', async () => {
     const others = new Set<Transaction>();
     const refilling: Pick<Database, 'write'> = {
       write: (work) =>
@@ -98,7 +98,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(await nextIndex()).toBeLessThanOrEqual(500 + 64 + 32);
   });
 
-  it('does not give out what was reserved by a transaction that was rolled back', async () => {
+  it('The pool gives out no index whose reservation was rolled back', async () => {
     const pool = openPool();
     const taken = new Set<number>();
     for (let count = 0; count < 300; count += 1) {
@@ -116,7 +116,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(taken.size).toBe(200);
   });
 
-  it('reserves a block for many who need an address at once, and not one index for each', async () => {
+  it('The pool reserves blocks for many who need an address at once, and not one index for each', async () => {
     let reservations = 0;
     const pool = createAddressPool(
       source(),
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     if (engine.name === 'PostgreSQL') expect(reservations).toBeLessThanOrEqual(4);
   });
 
-  it('never gives out an index twice when several processes share a key', async () => {
+  it('Several pools that share a key never give out the same index', async () => {
     const pools = [openPool(), openPool(), openPool()];
     const taken = await Promise.all(
       Array.from({ length: 90 }, (_, count) => take(pools[count % 3] ?? openPool())),
@@ -153,7 +153,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(new Set(taken.map(({ index }) => index)).size).toBe(90);
   });
 
-  it('counts the indexes of each key separately', async () => {
+  it('The indexes of each key are counted separately', async () => {
     const [first, second] = [openPool('first'), openPool('second')];
     expect([await take(first), await take(second)]).toEqual([
       { index: 0, address: 'first 0' },
@@ -161,7 +161,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     ]);
   });
 
-  it('discards a block whose transaction was rolled back', async () => {
+  it('A block whose transaction was rolled back is discarded', async () => {
     const pool = openPool();
     await take(pool);
     const failed = database.write(async (transaction) => {
@@ -174,7 +174,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(Math.min(...taken.map(({ index }) => index))).toBeGreaterThanOrEqual(1);
   });
 
-  it('derives the reserved addresses before they are taken', async () => {
+  it('Reserved addresses are derived before they are taken', async () => {
     const pool = openPool();
     await take(pool);
     await take(pool);
@@ -184,7 +184,7 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     expect(derived).toHaveLength(ready);
   });
 
-  it('fails only when an index that has no address is taken', async () => {
+  it('The pool fails only when an index that has no address is taken', async () => {
     await database.write((transaction) =>
       transaction.insertInto('derivations').values({ source_id: 'source', next_index: 999 }).execute(),
     );

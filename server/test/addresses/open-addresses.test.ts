@@ -15,7 +15,7 @@ describe.each(enginesOfTurn)('open addresses on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it('take turns by merchant, so that a flood at one keeps no address of another waiting', async () => {
+  it('open addresses take turns by merchant, so that a flood at one keeps no address of another waiting', async () => {
     const reader = server.database.reader;
     const { id, address } = await merchant.lock();
     const payment = await reader

@@ -18,7 +18,7 @@ describe.skipIf(!hasLitecoind)('deposit-keys skip', () => {
     });
     afterAll(() => shop.close());
 
-    it('leaves out as many addresses of the key, and no payer ever gets one of them', async () => {
+    it('deposit-keys skip leaves out the given number of addresses, and the next one given out comes after them', async () => {
       const merchant = await shop.merchant();
       const nextAddress = async () => {
         const body = { currency: 'LTC', label: 'Till' };
@@ -39,7 +39,7 @@ describe.skipIf(!hasLitecoind)('deposit-keys skip', () => {
       expect(entry).toMatchObject({ action: 'deposit_key.skipped', after: { next: 41 } });
     });
 
-    it('refuses a key that the merchant does not have', async () => {
+    it('deposit-keys skip refuses a key that the merchant does not have', async () => {
       const { id } = await shop.merchant();
       const skip = shop.run('deposit-keys skip --family evm --count 1 --merchant', id);
       await expect(skip).rejects.toThrow('The merchant has no test deposit key for evm');

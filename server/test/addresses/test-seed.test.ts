@@ -19,7 +19,7 @@ describe.each(enginesOfQuick)('The test seed on $name', (engine) => {
     await testDatabase.dispose();
   });
 
-  it('is random, made once, and the same for servers that start at once', async () => {
+  it('The test seed is made once, and is the same for servers that start at once', async () => {
     expect(await readTestSeed(database.reader)).toBeUndefined();
     const seeds = await Promise.all(Array.from({ length: 5 }, () => ensureTestSeed(database)));
     const texts = new Set(seeds.map((seed) => Buffer.from(seed).toString('hex')));
@@ -29,7 +29,7 @@ describe.each(enginesOfQuick)('The test seed on $name', (engine) => {
 });
 
 describe.each(enginesOfQuick)('Test addresses on $name', (engine) => {
-  it('differ between servers, and are not those of the published mnemonic', async () => {
+  it('Test addresses differ between servers, and are not those of the published mnemonic', async () => {
     const addressOf = async () => {
       const server = await startServer({ engine });
       const { addressInformation } = await createRecords(server).lockedPayment();

@@ -137,7 +137,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   };
   const isReplay = ({ headers }: Answer) => headers.get('idempotent-replayed') === 'true';
 
-  it('gives a repeated request the first reply, byte for byte, and changes nothing', async () => {
+  it('A repeated request gets the first reply, and changes nothing', async () => {
     const before = await count();
     const first = await sendNote('a');
     const second = await sendNote('a');
@@ -147,19 +147,19 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(second.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
   });
 
-  it('ignores unknown fields when it compares bodies', async () => {
+  it('The comparison of bodies ignores unknown fields', async () => {
     const first = await sendNote('a');
     const second = await sendNote({ surplus: 1, text: 'a' });
     expect([second.status, second.body]).toEqual([200, first.body]);
   });
 
-  it('with another body is 422', async () => {
+  it('A key with another body is 422', async () => {
     await sendNote('a');
     const { status, body: answer } = await sendNote('b');
     expect([status, answer.data.code]).toEqual([422, 'idempotency_mismatch']);
   });
 
-  it('applies to one method and path, and an alias counts as another path', async () => {
+  it('A key applies to one method and path, and an alias counts as another path', async () => {
     const before = await count();
     const answers = [
       await sendNote('a'),
@@ -172,7 +172,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
   });
 
-  it('works for a path that is too long for a database index', async () => {
+  it('A key works for a path that is too long for a database index', async () => {
     // Random, because PostgreSQL would compress anything else to a shorter value.
     const path = `/v1/notes/${randomBytes(4500).toString('base64url')}`;
     const first = await sendNote('a', path, { method: 'PATCH' });
@@ -181,7 +181,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
   });
 
-  it('applies to one kind and mode of API key', async () => {
+  it('A key applies to one kind and mode of API key', async () => {
     const answers = [
       await sendNote('a'),
       await sendNote('a', '/v1/notes', { apiKey: server.public }),
@@ -191,12 +191,12 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(answers.map(isReplay)).toEqual([false, false, false, true]);
   });
 
-  it('is ignored by DELETE, which is idempotent anyway', async () => {
+  it('DELETE ignores the key, as it is idempotent anyway', async () => {
     await sendNote('a', '/v1/notes', { method: 'DELETE' });
     expect(isReplay(await sendNote('a', '/v1/notes', { method: 'DELETE' }))).toBe(false);
   });
 
-  it('does not store errors, whether from validation or from a rule', async () => {
+  it('Errors are not stored, whether from validation or from a rule', async () => {
     expect((await sendNote({ text: 1 })).status).toBe(400);
     expect((await sendNote('a')).status).toBe(200);
     const before = await count();
@@ -205,14 +205,14 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(await count()).toBe(before);
   });
 
-  it('rolls back a change whose reply breaks the contract', async () => {
+  it('A change whose reply breaks the contract is rolled back', async () => {
     const before = await count();
     expect((await sendNote('a', '/v1/wrong')).status).toBe(500);
     expect(await count()).toBe(before);
     expect((await sendNote('b', '/v1/wrong')).status).toBe(500);
   });
 
-  it('returns the reply of a change that committed although its reply was lost', async () => {
+  it('A retry gets the reply of a change that committed although its reply was lost', async () => {
     const before = await count();
     expect((await sendNote('a', '/v1/crash')).status).toBe(500);
     const { status, body: answer } = await sendNote('a', '/v1/crash');
@@ -223,14 +223,14 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('stores the reply of a handler that changes nothing', async () => {
+  it('The reply of a handler that changes nothing is stored too', async () => {
     const first = await sendNote('a', '/v1/unchanged');
     const second = await sendNote('a', '/v1/unchanged');
     expect([isReplay(second), second.body]).toEqual([true, first.body]);
     expect((await sendNote('b', '/v1/unchanged')).status).toBe(422);
   });
 
-  it('is 409 while the first request is in progress', async () => {
+  it('A key is 409 while its first request is in progress', async () => {
     let openGate: () => void = () => undefined;
     gate = new Promise((resolve) => (openGate = resolve));
     const entered = new Promise<void>((resolve) => (onEntered = resolve));
@@ -243,7 +243,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a'))).toBe(true);
   });
 
-  it('sent twenty times at once makes one change', async () => {
+  it('A key sent twenty times at once makes one change', async () => {
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendNote('a')));
     expect(await count()).toBe(before + 1);
@@ -251,7 +251,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(answers.every((answer) => answer.status === 409 || answer.body.data['text'] === 'a')).toBe(true);
   });
 
-  it('sent to two processes at once makes one change, and both get the reply', async () => {
+  it('A key sent to two processes at once makes one change, and both get the reply', async () => {
     const before = await count();
     const answers = await Promise.all(
       [server, replica].map((at) => sendNote('a', '/v1/notes', { at, apiKey: server.secret })),
@@ -263,7 +263,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   });
 
   if (engine.name === 'PostgreSQL')
-    it('makes the second process wait for the first, then return the same reply', async () => {
+    it('The second process waits for the first, and then returns the same reply', async () => {
       const before = await count();
       let openGate: () => void = () => undefined;
       gate = new Promise((resolve) => (openGate = resolve));
@@ -289,7 +289,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     await server.idempotency.prune();
   }
 
-  it('expires after 24 hours, whether it was pruned or not', async () => {
+  it('A key expires after 24 hours, whether it was pruned or not', async () => {
     await sendNote('a');
     now += 24 * 60 * 60 * 1000 - 10;
     await prune();

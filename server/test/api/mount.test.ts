@@ -146,7 +146,7 @@ const good = { label: 'Lamp', amount: 1 };
 const docsUrl = (code: string) => `${server.publicUrl}/docs/errors#${code}`;
 
 describe('A reply', () => {
-  it('is the envelope with the fields of the contract and no others', async () => {
+  it('A reply is the envelope with the fields of the contract and no others', async () => {
     const { status, headers, body } = await callWithKey('GET', '/v1/things/T1');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -167,7 +167,7 @@ describe('A reply', () => {
     });
   });
 
-  it('without data has only status and message', async () => {
+  it('A reply without data has only status and message', async () => {
     const { body } = await callWithKey('POST', '/v1/things/special');
     expect(body).toEqual({ status: 'success', message: 'Special done' });
   });
@@ -192,7 +192,7 @@ describe('A path', () => {
     ['PUT', '/v1/things', 405, 'GET, HEAD, POST'],
     ['DELETE', '/v1/things/T1', 405, 'GET, HEAD'],
     ['POST', '/v1/things/special/T1', 405, 'GET, HEAD'],
-  ])('is matched before the method: %s %s is %i, Allow: %s', async (method, path, status, allow) => {
+  ])('A path is matched before the method: %s %s is %i, Allow: %s', async (method, path, status, allow) => {
     const answer = await callWithKey(method, path);
     expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
     expect(answer.body.data.code).toBe('method_not_allowed');
@@ -203,7 +203,7 @@ describe('A path', () => {
     expect(body.data).toEqual({ id: 'T2', label: 'A thing' });
   });
 
-  it('gives each placeholder its decoded value', async () => {
+  it('Each placeholder of a path gets its decoded value', async () => {
     const { body } = await callWithKey('PATCH', '/v1/things/a%20b/move/%C3%A9t%C3%A9%2F1');
     expect(body.data).toEqual({ owner_id: 'a b', place: 'été/1' });
   });
@@ -214,7 +214,7 @@ describe('A path', () => {
     ['/v1/docs/a', 'a'],
     ['/v1/docs/a/:b/{c}', 'a/:b/{c}'],
     ['/v1/docs/things', 'things'],
-  ])('with a rest placeholder matches any number of segments: %s', async (path, rest) => {
+  ])('A rest placeholder matches any number of segments: %s', async (path, rest) => {
     const { body } = await callWithKey('GET', path);
     expect(body.data).toEqual({ path: rest });
   });
@@ -248,7 +248,7 @@ describe('The key', () => {
     ['two tokens', { Authorization: 'Bearer a b' }, 'invalid_api_key'],
     ['a malformed key', { Authorization: 'Bearer abc' }, 'invalid_api_key'],
     ['an unknown key', { Authorization: `Bearer sk_test_${'a'.repeat(43)}` }, 'invalid_api_key'],
-  ])('is refused with 401: %s', async (_name, headers, code) => {
+  ])('A request with %s is refused with 401', async (_name, headers, code) => {
     const {
       status,
       headers: answered,
@@ -258,12 +258,12 @@ describe('The key', () => {
     expect(body.data.requestId).toBe(answered.get('x-request-id'));
   });
 
-  it('may be sent with the scheme in any case', async () => {
+  it('The key may be sent with its scheme in any case', async () => {
     const headers = { Authorization: `bearer ${server.secret}` };
     expect((await callWithKey('GET', '/v1/things', { key: undefined, headers })).status).toBe(200);
   });
 
-  it('must be secret if the endpoint says so, and this is checked before the body is read', async () => {
+  it('A public key is refused where the endpoint needs a secret one, before the body is read', async () => {
     const { status, body } = await callWithKey('POST', '/v1/things', {
       key: server.public,
       body: '{"broken',
@@ -292,17 +292,17 @@ describe('A body', () => {
       400,
       'validation_error',
     ],
-  ])('is refused if it is: %s', async (_name, body, status, code) => {
+  ])('A body is refused if it is: %s', async (_name, body, status, code) => {
     const answer = await createThing(body);
     expect([answer.status, answer.body.data.code]).toEqual([status, code]);
   });
 
-  it('with a Content-Length over the limit is refused unread', async () => {
+  it('A body with a Content-Length over the limit is refused', async () => {
     const { status, body } = await createThing({ ...good, more: 'x'.repeat(300_000) });
     expect([status, body.data.code]).toEqual([413, 'payload_too_large']);
   });
 
-  it('with \\u0000 after an escaped backslash is accepted', async () => {
+  it('A body with \\u0000 after an escaped backslash is accepted', async () => {
     const { status, body } = await createThing('{"label":"a\\\\u0000b","amount":1}');
     expect([status, body.data]).toMatchObject([200, { label: 'a\\u0000b' }]);
   });
@@ -312,7 +312,7 @@ describe('A body', () => {
     ['application/x-www-form-urlencoded'],
     ['application/json; charset=iso-8859-1'],
     ['multipart/form-data; boundary=x'],
-  ])('sent as %s is 415', async (type) => {
+  ])('A body sent as %s is 415', async (type) => {
     const { status, body } = await callWithKey('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Type': type },
@@ -324,7 +324,7 @@ describe('A body', () => {
     'application/json; charset=utf-8',
     'APPLICATION/JSON;charset="UTF-8"',
     'application/merge-patch+json',
-  ])('sent as %s is accepted', async (type) => {
+  ])('A body sent as %s is accepted', async (type) => {
     const { status } = await callWithKey('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Type': type },
@@ -332,7 +332,7 @@ describe('A body', () => {
     expect(status).toBe(200);
   });
 
-  it('sent compressed is 415', async () => {
+  it('A compressed body is 415', async () => {
     const { status } = await callWithKey('POST', '/v1/things', {
       body: good,
       headers: { 'Content-Encoding': 'gzip' },
@@ -353,13 +353,13 @@ describe('A body', () => {
     ['DELETE', '/v1/things/all'],
     ['POST', '/v1/things/special'],
     ['PATCH', '/v1/things/a/move/b'],
-  ])('is validated even if the endpoint takes none: %s %s', async (method, path) => {
+  ])('A body is validated even if the endpoint takes none: %s %s', async (method, path) => {
     expect((await callWithKey(method, path, { body: '{"broken' })).status).toBe(400);
     expect((await callWithKey(method, path, { body: [] })).status).toBe(400);
     expect((await callWithKey(method, path, { body: { surplus: 1 } })).status).toBe(200);
   });
 
-  it('loses unknown fields and cannot set the prototype', async () => {
+  it('A body loses unknown fields and cannot set the prototype', async () => {
     const { status, body } = await createThing(
       '{"label":"Lamp","amount":"1.50","__proto__":{"isAdmin":true},"constructor":{"prototype":{}},"more":1}',
     );
@@ -369,7 +369,7 @@ describe('A body', () => {
 });
 
 describe('Validation', () => {
-  it('lists every invalid field by its path', async () => {
+  it('Validation lists every invalid field by its path', async () => {
     const { status, body } = await createThing({ label: '', amount: 'x', owner: { email: 'nobody' } });
     expect(status).toBe(400);
     expect(body.status).toBe('error');
@@ -390,13 +390,13 @@ describe('Validation', () => {
     });
   });
 
-  it('refuses a repeated query parameter', async () => {
+  it('A repeated query parameter is refused', async () => {
     const { status, body } = await callWithKey('GET', '/v1/things?page=1&page=2');
     expect([status, body.data.param]).toEqual([400, 'page']);
   });
 
   it.each(['page=0', 'page=x', 'page=', 'page=1.5', 'page[a]=1&page=-1', 'label=%00'])(
-    'refuses ?%s',
+    'The query ?%s is refused',
     async (query) => {
       expect((await callWithKey('GET', `/v1/things?${query}`)).status).toBe(400);
     },
@@ -409,13 +409,13 @@ describe('Validation', () => {
     ['page[a]=1', 'page[a]'],
     ['page=1&Page=2', 'Page'],
     ['surplus', 'surplus'],
-  ])('refuses the unknown parameter in ?%s and names it', async (query, name) => {
+  ])('The unknown parameter in ?%s is refused and named', async (query, name) => {
     const { status, body } = await callWithKey('GET', `/v1/things?${query}`);
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', name]);
     expect(body.message).toMatch(/: Unknown query parameter. This endpoint takes only .*page/);
   });
 
-  it('refuses any query of an endpoint that takes none', async () => {
+  it('An endpoint that takes no query refuses any', async () => {
     const { status, body } = await callWithKey('GET', '/v1/things/T1?page=1');
     expect([status, body.message]).toEqual([
       400,
@@ -438,13 +438,13 @@ describe('Validation', () => {
     ]);
   });
 
-  it('says of a field that is missing that it is required', async () => {
+  it('A missing field is reported as required', async () => {
     const { body } = await createThing({ owner: {} });
     expect(body.message).toBe('label: Is required');
     expect(body.data.errors).toContainEqual({ path: 'amount', message: 'Is required' });
   });
 
-  it.each(['%ZZ=%', 'page=%ff', 'label=%'])('refuses ?%s, which cannot be decoded', async (query) => {
+  it.each(['%ZZ=%', 'page=%ff', 'label=%'])('The undecodable query ?%s is refused', async (query) => {
     const { status, body } = await callWithKey('GET', `/v1/things?${query}`);
     expect([status, body.data.param]).toEqual([400, 'query']);
   });
@@ -472,7 +472,7 @@ describe('An error', () => {
     expect(JSON.stringify(body)).not.toContain('10.0.0.1');
   });
 
-  it('shows the payment that already has a reference only to secret keys', async () => {
+  it('An error names the payment that already has the reference only to secret keys', async () => {
     const secret = await callWithKey('GET', '/v1/refused');
     expect([secret.status, secret.body.data]).toMatchObject([409, { param: 'txRef', paymentId: 'PAYMENT' }]);
     const page = await callWithKey('GET', '/v1/refused', { key: server.public });
@@ -487,7 +487,7 @@ describe('An error', () => {
     ['duplicate_tx_ref', '/v1/refused', {}],
     ['internal_error', '/v1/broken', {}],
     ['service_unavailable', '/v1/unreachable', {}],
-  ])('links to the docs of its code: %s', async (code, path, options) => {
+  ])('An error links to the docs of its code: %s', async (code, path, options) => {
     const { body } = await callWithKey('GET', path, options);
     expect(body.data).toMatchObject({ code, docsUrl: docsUrl(code) });
   });
@@ -501,7 +501,7 @@ describe('Browsers', () => {
   };
 
   it.each(['/v1/things/T1', '/v1/things/special/T1', '/v1/things/special', '/v1/nothing'])(
-    'may send a preflight request for %s',
+    'Browsers may send a preflight request for %s',
     async (path) => {
       const { status, headers } = await callWithKey('OPTIONS', path, { key: undefined, headers: preflight });
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, '*']);
@@ -511,7 +511,7 @@ describe('Browsers', () => {
   );
 
   it.each(['/v1/things/T1', '/v1/refused', '/v1/nothing'])(
-    'may read the replies and errors of %s',
+    'Browsers may read the replies and errors of %s',
     async (path) => {
       for (const key of [server.public, undefined]) {
         const { headers } = await callWithKey('GET', path, {
@@ -526,7 +526,7 @@ describe('Browsers', () => {
     },
   );
 
-  it('learn nothing about an endpoint that only a secret key may call', async () => {
+  it('Browsers learn nothing about an endpoint that only a secret key may call', async () => {
     const { status, headers } = await callWithKey('OPTIONS', '/v1/things', {
       key: undefined,
       headers: preflight,
@@ -536,14 +536,14 @@ describe('Browsers', () => {
 });
 
 describe('The table', () => {
-  it('must have a handler for each endpoint', async () => {
+  it('A table must have a handler for each endpoint', async () => {
     const table = { a: { one: api.countries.list } };
     // The types catch this too. A cast gets around them, so it is checked again at startup.
     const incomplete = { a: {} } as Handlers<typeof table>;
     await expect(startTable({ table, handlers: incomplete })).rejects.toThrow('a.one has no handler');
   });
 
-  it('must not declare an endpoint twice', async () => {
+  it('A table must not declare an endpoint twice', async () => {
     const twice = { a: { one: api.countries.list, two: api.countries.list } };
     const none = () => Promise.resolve({ message: '', data: [] });
     await expect(startTable({ table: twice, handlers: { a: { one: none, two: none } } })).rejects.toThrow(
@@ -562,7 +562,7 @@ describe('The table', () => {
 });
 
 describe('The Date header', () => {
-  it("follows the clock of the key's merchant", async () => {
+  it('The Date header follows the clock of the key’s merchant', async () => {
     const clock = {
       ...clockAt(() => 1_500_000_000_000),
       now: ({ mode }: Scope) => (mode === 'test' ? 2_000_000_000_000 : 1_500_000_000_000),

@@ -57,7 +57,7 @@ describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it('finds no violations, and reports how many records it checked', async () => {
+  it('the ledger check finds no violations in sound books, and reports how many records it checked', async () => {
     const checks = (await merchant.command('ledger', 'check')) as LedgerCheck[];
     expect(checks).toHaveLength(17);
     for (const check of checks) expect(check).toMatchObject({ violations: [] });
@@ -258,7 +258,7 @@ describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
     ],
   ];
 
-  it.each(rows)('finds that %s', async (_what, invariants, tamper) => {
+  it.each(rows)('the ledger check finds that %s', async (_what, invariants, tamper) => {
     let found: string[] = [];
     const tampering = server.database.write(async (transaction) => {
       await tamper(transaction);
@@ -271,7 +271,7 @@ describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
     expect(found.sort()).toEqual([...invariants].sort());
   });
 
-  it('makes the command fail and list the violations', async () => {
+  it('the ledger check command fails if it finds a violation, and lists it', async () => {
     const broken = server.database.write((transaction) =>
       transaction
         .updateTable('ledger_accounts')

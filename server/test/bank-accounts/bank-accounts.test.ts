@@ -49,7 +49,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
   const added = async (key?: string, body: unknown = fresh()) =>
     (await createAccount(body, key)).body.data['id'];
 
-  it('have the given fields, and the code of the bank', async () => {
+  it('a bank account has the given fields and the name of its bank', async () => {
     const { status, body } = await createAccount(fields);
     expect([status, body.message]).toEqual([200, 'Bank account created']);
     const { id, createdAt, updatedAt, ...rest } = body.data;
@@ -61,7 +61,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     });
   });
 
-  it('accept names, lower case and account numbers with separators', async () => {
+  it('a new bank account may have names instead of codes, lower case, and separators in its number', async () => {
     const number = numberAt('033', 777);
     const { body } = await createAccount({
       ...fields,
@@ -98,12 +98,12 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     ['an unknown currency', { currency: 'XYZ' }, 'unsupported_currency', 'currency'],
     ['a coin', { currency: 'USDT' }, 'unsupported_currency', 'currency'],
     ['invalid characters', { country: 'US', accountNumber: '12*45' }, 'validation_error', 'accountNumber'],
-  ])('are refused with %s', async (_, change, code, param) => {
+  ])('a bank account with %s is refused', async (_, change, code, param) => {
     const { status, body } = await createAccount({ ...fields, ...change });
     expect([status, body.data.code, body.data.param]).toEqual([400, code, param]);
   });
 
-  it('accept any number without a check digit, and any bank in a country without a list of banks', async () => {
+  it('any number passes at a bank without check digits, and any bank in a country without a list of banks', async () => {
     const wallet = await createAccount({ ...fields, accountBank: 'OPay', accountNumber: '8000000001' });
     expect(wallet.body.data).toMatchObject({ accountNumber: '8000000001', accountBank: '999992' });
     const ghana = await createAccount({
@@ -128,7 +128,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     });
   });
 
-  it('are unique by number, bank and currency, even if two are created at once', async () => {
+  it('bank accounts are unique by number, bank and currency, even if two are created at once', async () => {
     const body = fresh();
     await createAccount(body);
     const again = await createAccount({
@@ -148,7 +148,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('are not found by other merchants or in the other mode', async () => {
+  it('bank accounts are not found by other merchants or in the other mode', async () => {
     const id = await added();
     for (const key of [foreign, live]) {
       const { message } = (await api('GET', `/${unknownId}`, key)).body;
@@ -165,7 +165,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     expect((await api('GET', `/${String(id)}`)).body.data['isPrimary']).toBe(false);
   });
 
-  it('have one primary account, the last one that was made primary', async () => {
+  it('a merchant has one primary account, the last one that was made primary', async () => {
     const key = await server.foreignKey('secret', 'test');
     const ids = [await added(key), await added(key), await added(key)];
     const primary = async () => idsOf(await list('?isPrimary=true', key));
@@ -189,7 +189,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     expect(rowsOf(await list('?isPrimary=true', foreign))).toEqual([]);
   });
 
-  it('are gone once they are archived, and can be added again', async () => {
+  it('an archived bank account is gone, and can be added again', async () => {
     const key = await server.foreignKey('secret', 'test');
     const body = fresh();
     const { data } = (await createAccount(body, key)).body;
@@ -215,7 +215,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     expect((await createAccount(body, key)).status).toBe(200);
   });
 
-  it('are listed newest first, page by page, with every filter', async () => {
+  it('bank accounts are listed newest first, page by page, with every filter', async () => {
     const key = await server.foreignKey('secret', 'test');
     const bodies = [
       fresh('058'),
@@ -242,7 +242,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     expect((await list('?isPrimary=perhaps', key)).status).toBe(400);
   });
 
-  it('have a list of banks for a country', async () => {
+  it('the banks of a country are listed, and an unknown country is not found', async () => {
     const banks = rowsOf(await api('GET', '/banks/NG'));
     expect(banks).toContainEqual({
       code: '058',
@@ -257,7 +257,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     expect([unknown.status, unknown.body.data.code]).toEqual([404, 'not_found']);
   });
 
-  it('have example names in test mode, always the same for an account', async () => {
+  it('an account has an example name in test mode, always the same one', async () => {
     const check = (accountNumber: string, accountBank: string) =>
       api('POST', '/account/name', undefined, { accountNumber, accountBank });
     const { status, body } = await check('0123456785', '058');
@@ -287,7 +287,7 @@ describe.each(enginesOfTurn)('bank accounts, on $name', (engine) => {
     }
   });
 
-  it('have no names in live mode until a provider is configured', async () => {
+  it('account names are unavailable in live mode until a provider is configured', async () => {
     const { status, body, headers } = await api('POST', '/account/name', live, {
       accountNumber: '0123456785',
       accountBank: '058',

@@ -16,14 +16,14 @@ it('Nigeria, Ghana, Kenya and South Africa have a list', () => {
 describe.each(countries)('the banks of %s', (country) => {
   const list = banks.list(country);
 
-  it('name their source', () => {
+  it('A list of banks names its source', () => {
     const { source } = JSON.parse(readFileSync(`${directory}${country.toLowerCase()}.json`, 'utf8')) as {
       source: string;
     };
     expect(source.length).toBeGreaterThan(40);
   });
 
-  it('are sorted by name, with unique codes and names, in a currency of the server', () => {
+  it('The banks of a country are sorted by name, with unique codes and names, in a currency of the server', () => {
     const names = list.map(({ name }) => name.toLowerCase());
     expect(names).toEqual([...names].sort());
     expect(new Set(names).size).toBe(list.length);
@@ -32,7 +32,7 @@ describe.each(countries)('the banks of %s', (country) => {
     expect(list.every((bank) => bank.country === country && bank.currency === list[0]?.currency)).toBe(true);
   });
 
-  it('are all found by code, and by name in any case', () => {
+  it('Every bank is found by its code, and by its name in any case', () => {
     for (const bank of list) {
       expect(banks.find(country, bank.code)).toBe(bank);
       expect(banks.find(country, bank.name.toUpperCase())).toBe(bank);

@@ -17,7 +17,7 @@ describe.each(enginesOfQuick)('countries, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it('are complete, sorted by name, with each code once', () => {
+  it('the countries are complete, sorted by name, with each code once', () => {
     expect(countries.length).toBeGreaterThanOrEqual(249);
     expect(new Set(countries.map(({ code }) => code)).size).toBe(countries.length);
     const names = countries.map(({ name }) => String(name));
@@ -31,7 +31,7 @@ describe.each(enginesOfQuick)('countries, on $name', (engine) => {
     });
   });
 
-  it('have flags that the server serves', async () => {
+  it('each country has a flag that the server serves', async () => {
     for (const { flag } of countries) {
       const response = await fetch(String(flag));
       const svg = await response.text();
@@ -43,7 +43,7 @@ describe.each(enginesOfQuick)('countries, on $name', (engine) => {
     }
   });
 
-  it('have flags that pages can embed and cache, and that cannot run anything', async () => {
+  it('flags can be embedded and cached, and cannot run anything', async () => {
     const { headers } = await fetch(`${server.url}/flags/ng.svg`);
     expect(headers.get('cache-control')).toBe('public, max-age=604800');
     expect(headers.get('content-security-policy')).toBe(
@@ -70,13 +70,13 @@ describe.each(enginesOfQuick)('countries, on $name', (engine) => {
     'gb-eng.svg',
     '..%2Fng.svg',
     '%2e%2e%2f%2e%2e%2fpackage.json',
-  ])('have no flag %s', async (name) => {
+  ])('there is no flag %s', async (name) => {
     const response = await fetch(`${server.url}/flags/${name}`);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain('not_found');
   });
 
-  it("have flag URLs at the server's public URL", async () => {
+  it('the URLs of flags begin with the public URL of the server', async () => {
     const elsewhere = await startServer({ engine, env: { PUBLIC_URL: 'https://pay.example.com/api' } });
     try {
       const [first] = rowsOf(await elsewhere.api('GET', '/v1/countries'));

@@ -58,7 +58,7 @@ describe('the provider', () => {
       (error: unknown) => error,
     );
 
-  it('is asked with the key, for the account number and its own code of the bank', async () => {
+  it('the provider is asked with the key, for the account number and its own code of the bank', async () => {
     expect(await resolve()).toBe('ADA EXAMPLE');
     const [request] = requests;
     expect(request?.method).toBe('GET');
@@ -70,7 +70,7 @@ describe('the provider', () => {
     ['422', json(422, { status: false, message: 'Could not resolve account name.' })],
     ['400', json(400, { status: false, message: 'Unknown bank code: 00103' })],
     ['404', json(404, { status: false, message: 'Not found' })],
-  ])('has no such account if it answers with %s', async (_, given) => {
+  ])('an account does not exist if the provider answers with %s', async (_, given) => {
     answer = given;
     expect(await resolve()).toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe('the provider', () => {
     ['a redirect', json(302, '', { Location: 'http://127.0.0.1:1/' }), 5],
     ['a broken connection', (response: ServerResponse) => void response.destroy(), 5],
   ] satisfies [string, Answer, number][])(
-    'is unavailable if it answers with %s',
+    'the provider is unavailable if it answers with %s',
     async (_, given, retryAfterSeconds) => {
       answer = given;
       const error = await failure(resolve());
@@ -105,14 +105,14 @@ describe('the provider', () => {
     },
   );
 
-  it('times out if it hangs, before its answer or in the middle of it', async () => {
+  it('a provider that hangs times out, before its answer or in the middle of it', async () => {
     answer = () => undefined;
     expect(await failure(resolve(providerUrl, 50))).toMatchObject({ code: 'service_unavailable' });
     answer = (response) => void response.writeHead(200).write('{"status": true,');
     expect(await failure(resolve(providerUrl, 50))).toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('is not waited for once the caller has gone', async () => {
+  it('the provider is not waited for once the caller has gone', async () => {
     const gone = new AbortController();
     answer = () => gone.abort();
     expect(await failure(resolve(providerUrl, 60_000, gone.signal))).toMatchObject({
@@ -120,7 +120,7 @@ describe('the provider', () => {
     });
   });
 
-  it('is unavailable if nothing listens at its URL', async () => {
+  it('the provider is unavailable if nothing listens at its URL', async () => {
     expect(await failure(resolve('http://127.0.0.1:1'))).toMatchObject({ code: 'service_unavailable' });
   });
 });
@@ -146,7 +146,7 @@ describe.each(enginesOfQuick)('account names in live mode, on $name', (engine) =
       body: { accountNumber, accountBank: '058' },
     });
 
-  it('come from the provider', async () => {
+  it('account names in live mode come from the provider', async () => {
     const { status, body } = await check();
     expect([status, body.message]).toEqual([200, 'Account name fetched']);
     expect(body.data).toEqual({
@@ -157,19 +157,19 @@ describe.each(enginesOfQuick)('account names in live mode, on $name', (engine) =
     expect(requests[0]?.url).toBe('/bank/resolve?account_number=0123456785&bank_code=058');
   });
 
-  it('are not looked up for an invalid number, or in test mode', async () => {
+  it('account names are not looked up for an invalid number, or in test mode', async () => {
     expect((await check('0123456784')).status).toBe(400);
     expect((await check('0123456785', server.secretKey)).status).toBe(200);
     expect(requests).toEqual([]);
   });
 
-  it('are a validation error if there is no such account', async () => {
+  it('an account that does not exist is a validation error', async () => {
     answer = json(422, { status: false, message: 'Could not resolve account name.' });
     const { status, body } = await check();
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'accountNumber']);
   });
 
-  it('are unavailable if the provider fails, and neither its words nor the key are revealed or logged', async () => {
+  it('account names are unavailable if the provider fails, and neither its words nor the key are revealed or logged', async () => {
     for (const given of [
       json(500, { message: 'secret words' }),
       json(401, { status: false, message: 'secret words' }),

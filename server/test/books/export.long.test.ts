@@ -27,7 +27,7 @@ describe.each(engines)('The days of a zone, on $name', (engine) => {
   const timesOf = async (options: string) =>
     (await bookingsOf(books.shop, books.live, options)).map(({ time }) => time);
 
-  it('begin and end where its clocks say so, on the days when these are put forward and back too', async () => {
+  it('the days of a zone follow its clocks, also when these are put forward and back', async () => {
     const times = [
       // Berlin is at +01:00 until 2026-03-29, then at +02:00 until 2026-10-25.
       ...['2026-03-28T22:59:59.999Z', '2026-03-28T23:00:00.000Z', '2026-03-29T21:59:59.999Z'],
@@ -51,7 +51,7 @@ describe.each(engines)('The days of a zone, on $name', (engine) => {
     expect(await timesOf('--month 2026-02 --zone Asia/Kolkata')).toEqual([]);
   });
 
-  it('are 24 hours or none: a day that a zone has skipped has no bookings', async () => {
+  it('a day that a zone has skipped has no bookings', async () => {
     // Samoa went from December 29th to the 31st in 2011.
     await books.receive(Date.parse('2011-12-30T09:59:59.999Z'), oneUsdt);
     await books.receive(Date.parse('2011-12-30T10:00:00.000Z'), oneUsdt);
@@ -87,7 +87,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
   });
   afterAll(() => books.shop.close());
 
-  it('have balances that are kept, and make no difference to the export', async () => {
+  it('days that are over have kept balances, which make no difference to the export', async () => {
     const all = async () => {
       const found = [];
       for (const month of ['2026-01', '2026-04', '2026-06']) {
@@ -109,7 +109,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
     expect(await all()).toEqual(before);
   });
 
-  it('are kept only when nothing is added to them any more', async () => {
+  it('the balance of a day is kept only when nothing is added to the day any more', async () => {
     const count = async () =>
       (await books.shop.database.reader.selectFrom('book_balances').select('at').execute()).length;
     await books.receive(Date.UTC(2026, 5, 30, 12), oneUsdt);
@@ -129,7 +129,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
     expect(await bookingsOf(books.shop, books.live, '--month 2026-07')).toHaveLength(1);
   });
 
-  it('are whole after an upgrade: what an older release has posted is found to be the merchant’s', async () => {
+  it('days are whole after an upgrade: postings of an older release are assigned to their merchant', async () => {
     const before = await exportBooks(books.shop, books.live, '--month 2026-05');
     const forget = () =>
       books.shop.database.write((transaction) =>
@@ -150,7 +150,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
 });
 
 describe.each(engines)('Days after an upgrade, on $name', (engine) => {
-  it('are kept with all of their postings, although the merchants of some are not named yet', async () => {
+  it('days after an upgrade are kept with all of their postings, although the merchants of some are not named yet', async () => {
     const books = await openLedgerShop(engine);
     onTestFinished(() => books.shop.close());
     const { database } = books.shop;
@@ -168,7 +168,7 @@ describe.each(engines)('Days after an upgrade, on $name', (engine) => {
 });
 
 describe.each(engines)('Days of the sandbox, on $name', (engine) => {
-  it('are kept until they are wiped, and not while what began before the test clock was moved may still be running', async () => {
+  it('days of the sandbox are kept until they are wiped, but not within 15 minutes after the test clock was moved', async () => {
     const books = await openLedgerShop(engine);
     onTestFinished(() => books.shop.close());
     const { app, database, time } = books.shop;
@@ -211,7 +211,7 @@ describe.each(engines)('The books over HTTP, on $name', (engine) => {
 
   const get = (query: string, key = server.secretKey) => server.api('GET', `/v1/books?${query}`, { key });
 
-  it('are the secret keys’, and nobody else’s', async () => {
+  it('the books are for secret keys only', async () => {
     expect((await get('month=2026-11')).body.data).toMatchObject({
       bookings: [],
       zone: 'UTC',
@@ -233,12 +233,12 @@ describe.each(engines)('The books over HTTP, on $name', (engine) => {
     ['from=0000-12-31&to=2026-01-01', 'from'],
     ['month=9999-12', 'month'],
     ['month=2026-11&limit=1001', 'limit'],
-  ])('refuse %s', async (query, param) => {
+  ])('the query %s is refused', async (query, param) => {
     const { status, body } = await get(query);
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', param]);
   });
 
-  it('refuse a cursor that names a currency which the server does not know', async () => {
+  it('a cursor that names a currency which the server does not know is refused', async () => {
     const { data } = (await get('month=2026-11')).body;
     const period = [Date.parse(String(data['from'])), Date.parse(String(data['to']))];
     const cursor = { period, place: [period[0], 0, ''], totals: { NOPE: '1' } };
@@ -248,13 +248,13 @@ describe.each(engines)('The books over HTTP, on $name', (engine) => {
 });
 
 describe('Kinds of postings', () => {
-  it('each have a row in the books, and others are refused by name', () => {
+  it('each kind of posting has a row in the books, and an unknown kind is refused by name', () => {
     expect(Object.keys(inBooks).sort()).toEqual([...postingKinds].sort());
     expect(postingKinds.map((kind) => kindOfPosting(`${kind}:1:2`))).toEqual(postingKinds);
     expect(() => kindOfPosting('surprise:1')).toThrow('The posting surprise:1 is of no known kind');
   });
 
-  it('show the fee apart from the amount that it was charged for', () => {
+  it('the lines of a posting show the fee apart from the amount that it was charged for', () => {
     const entry = (
       kind: 'custody' | 'available' | 'unallocated' | 'fee_income' | 'reserved',
       debit: number,
@@ -281,7 +281,7 @@ describe('Kinds of postings', () => {
 });
 
 describe('Files', () => {
-  it('are new, and DATEV’s is in its own characters', async () => {
+  it('a DATEV export needs a file, writes it in Windows-1252, and stays within a fiscal year', async () => {
     const [engine] = engines;
     if (!engine) throw new Error('There is no engine');
     const books = await openLedgerShop(engine);

@@ -88,7 +88,7 @@ async function run(databaseUrl: string, ...options: string[]) {
 }
 
 describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
-  it('are exported whole, in memory that does not grow with them, next to other months and another merchant', async () => {
+  it('100,000 bookings of a month are exported whole, next to other months and merchants, in memory that does not grow', async () => {
     const made = await engine.create();
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-many-'));
     const database = await openDatabase(made.url);

@@ -144,7 +144,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     await shop.close();
   });
 
-  it('has a line for each booking, in the month in which it was booked', async () => {
+  it('Each booking has a line in the month in which it was booked', async () => {
     const first = await bookingsOf(shop, scope, inNovember);
     expect(first.map(shape)).toEqual([
       'receipt 30: Received',
@@ -181,7 +181,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     expect(paid?.txHash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('has what was paid out to a bank, with its reference, its account and what was left', async () => {
+  it('A payout to a bank is in the books with its reference, its account and the balance left', async () => {
     const of = (bookings: readonly Booking[], ...kinds: string[]) =>
       bookings.filter(
         ({ kind, reference = '' }) => kinds.includes(kind) && reference.startsWith('Settlement'),
@@ -210,7 +210,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     expect(usdt(Number(returned?.balance)) - usdt(Number(paid?.balance))).toBe(usdt(4));
   });
 
-  it('adds up: each month is the difference of the balances at its ends, and the last is what the accounts say', async () => {
+  it('The bookings of each month add up to its balances, and the last balance is that of the accounts', async () => {
     const [first, second] = [
       await bookingsOf(shop, scope, inNovember),
       await bookingsOf(shop, scope, inDecember),
@@ -231,12 +231,12 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     );
   });
 
-  it('does not change once it is over, whatever happens later', async () => {
+  it('A month does not change once it is over, whatever happens later', async () => {
     expect(november).toContain('receipt');
     expect((await exportBooks(shop, scope, inNovember)).text).toBe(november);
   });
 
-  it('values each booking at its time, with the rate, its source and its time', async () => {
+  it('Each booking is valued at its time, with the rate, its source and its time', async () => {
     const [received] = await bookingsOf(shop, scope, inNovember);
     expect(received).toMatchObject({
       amount: '30',
@@ -252,7 +252,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     expect(said).not.toContain('Without a value');
   });
 
-  it('says that a month is not over for good, until 15 minutes after its end', async () => {
+  it('The export says that a month is not over for good, until 15 minutes after its end', async () => {
     const now = shop.time.now;
     shop.time.now = Date.UTC(2027, 0, 1, 0, 14);
     expect((await exportBooks(shop, scope, inDecember)).said).toContain('The period is not over for good');
@@ -261,7 +261,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     shop.time.now = now;
   });
 
-  it("never has another merchant's bookings", async () => {
+  it('The books never have another merchant’s bookings', async () => {
     const [own, other] = [
       await bookingsOf(shop, scope, inNovember),
       await bookingsOf(shop, stranger, inNovember),
@@ -271,7 +271,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     expect(await bookingsOf(shop, { ...stranger, mode: 'live' }, inNovember)).toEqual([]);
   });
 
-  it('is the same page by page, wherever the pages are cut', async () => {
+  it('The books are the same page by page, wherever the pages are cut', async () => {
     const whole = await bookingsOf(shop, scope, '--from 2026-11-01 --to 2026-12-31');
     for (const limit of [1, 2, 5]) {
       const asked = { from: '2026-11-01', to: '2026-12-31', zone: 'UTC', limit };
@@ -289,7 +289,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     }
   });
 
-  it('fails in words if the lines do not add up to the accounts', async () => {
+  it('An export fails in words if its lines do not add up to the accounts', async () => {
     const id = `test/USDT/available/${scope.merchantId}`;
     const account = () =>
       shop.database.reader

@@ -7,7 +7,7 @@ import { externalAddresses } from '../support/shop.js';
 import { openSteppedShop } from '../support/stepped-shop.js';
 
 describe.each(engines)('Bookings of one millisecond, on $name', (engine) => {
-  it('give the same bytes after a copy to either engine', async () => {
+  it('Bookings of one millisecond give the same bytes after a copy to either engine', async () => {
     const shop = await openSteppedShop(engine);
     onTestFinished(() => shop.close());
     shop.time.now = Date.UTC(2026, 10, 2, 12);

@@ -139,14 +139,14 @@ describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
     ['Xero', '--profile xero', 'xero.csv'],
     ['QuickBooks', '--profile quickbooks', 'quickbooks.csv'],
     ['Koinly', '--profile koinly', 'koinly.csv'],
-  ])('has %s', async (_name, options, golden) => {
+  ])('The export of a month equals its golden file: %s', async (_name, options, golden) => {
     const { text, hasFailed } = await testBooks(options);
     expect(hasFailed).toBe(false);
     if (golden.endsWith('.csv')) expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
     await expect(withNamedHashes(text)).toMatchFileSnapshot(`golden/${golden}`);
   });
 
-  it('has DATEV, in Windows-1252', async () => {
+  it('The export for DATEV equals its golden file, in Windows-1252', async () => {
     const file = join(directory, 'EXTF_Buchungsstapel.csv');
     const numbers = '--consultant 29098 --client 55003 --account 1370 --contra-account 1590';
     await testBooks(`--profile datev ${numbers} --output ${file}`);
@@ -158,7 +158,7 @@ describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
     for (const line of lines.slice(0, -1)) expect(line.split(';')).toHaveLength(125);
   });
 
-  it('is read by hledger with the rules in docs/accounting.md, which name all columns', async () => {
+  it('The rules for hledger in docs/accounting.md name all columns of the export', async () => {
     const docs = await readFile(new URL('../../../docs/accounting.md', import.meta.url), 'utf8');
     // hledger has an amount and a balance of its own.
     const named = (/^fields (.+)$/m.exec(docs)?.[1] ?? '').replace(',units,', ',amount,');
@@ -166,7 +166,7 @@ describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
     expect(named.replace(',running,', ',balance,')).toBe(text.slice(0, text.indexOf('\r\n')));
   });
 
-  it('says what a profile leaves out, and why', async () => {
+  it('An export reports the bookings that its profile leaves out, and why', async () => {
     expect((await testBooks('--profile xero')).said.split('\n').slice(-2)).toEqual([
       'Left out: 1 booking worth less than the smallest amount of EUR',
       'Left out: 1 booking without a value in EUR, as no rate is known within 10 minutes of them',
@@ -177,7 +177,7 @@ describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
     expect(koinly.text).toContain(',4,USDT,');
   });
 
-  it('runs no formula that a payer chose, in any file', async () => {
+  it('No CSV file runs a formula that a payer chose', async () => {
     for (const options of ['--format csv', '--profile xero', '--profile quickbooks', '--profile koinly']) {
       const { text } = await testBooks(options);
       expect(text).toContain('HYPERLINK');

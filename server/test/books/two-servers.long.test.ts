@@ -25,7 +25,7 @@ const perDay = 3;
 const rounds = 4;
 
 describe.skipIf(!postgres)('The books of two servers', () => {
-  it('have each rate and each day once, no matter which server is killed, and are the same from both', async () => {
+  it('Two servers keep each rate and each day once, no matter which is killed, and show the same books', async () => {
     if (!postgres) return;
     const books = await openLedgerShop(postgres);
     const { shop, live } = books;
@@ -134,7 +134,7 @@ describe.skipIf(!postgres)('The books of two servers', () => {
 });
 
 describe.each(engines)('Two runs of a job at once, on $name', (engine) => {
-  it('keep the rates of a moment once', async () => {
+  it('Jobs that run at once keep the rates of a moment once', async () => {
     let tick = Date.UTC(2026, 0, 1, 12);
     // As two servers do, they start a moment apart.
     const latest = () => ({ numerator: 1n, denominator: 1n, source: 'test', at: tick });

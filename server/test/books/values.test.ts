@@ -22,7 +22,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     books.shop.cents.set('EUR', eur);
   };
 
-  it('is the rate that is nearest in time, at most ten minutes away, and never changes', async () => {
+  it('The value of a booking comes from the rate nearest in time, at most ten minutes away, and never changes', async () => {
     at(100n);
     await books.receive(start, oneUsdt);
     books.shop.time.now = start + minute;
@@ -56,7 +56,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
   });
 
-  it('is kept only after something was booked', async () => {
+  it('Rates are kept only after something was booked', async () => {
     const count = async () =>
       (await books.shop.database.reader.selectFrom('book_rates').select('at').distinct().execute()).length;
     await books.receive(Date.UTC(2026, 6, 1), oneUsdt);
@@ -72,7 +72,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     expect(await count()).toBe(before + 1);
   });
 
-  it('is kept for a coin once it has a rate again, and by the server that has one', async () => {
+  it('The rate of a coin is kept once the coin has one again', async () => {
     const moment = Date.UTC(2026, 6, 20);
     at(100n, 100n);
     books.shop.cents.set('BTC', 0n);
@@ -105,7 +105,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     expect(found.map(({ unitValue }) => unitValue)).toEqual(['60000', '1']);
   });
 
-  it('is exact for the largest amounts, and rounded once, half up', async () => {
+  it('Values are exact for the largest amounts, and rounded once, half up', async () => {
     at(100n, 100n);
     const moment = Date.UTC(2026, 7, 1);
     const amounts = [123_456_789_012_345_678_901n, 5_000n, 4_999n];
@@ -122,7 +122,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     );
   });
 
-  it('is what a receipt was worth when it was first seen, where no rate was kept near it, and all else nothing, which the file says', async () => {
+  it('Without a kept rate, only a receipt priced in the books’ currency has a value: that of when it was first seen', async () => {
     const { shop, merchantId } = books;
     const scope = { merchantId, mode: 'test', kind: 'secret' } as const;
     at(100n, 125n);

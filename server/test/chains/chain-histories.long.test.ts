@@ -77,7 +77,7 @@ describe.each(enginesOfSoak)('random histories of chains, on $name', (engine) =>
 
   const batches = Math.ceil(seeds.length / batchSize);
   it.each(Array.from({ length: batches }, (_, index) => index))(
-    `equal the naive model (batch %i of ${batches})`,
+    `random histories equal the naive model (batch %i of ${batches})`,
     { timeout: 600_000 },
     async (batch) => {
       startRound(`chain histories on ${engine.name}`, batch, batches);

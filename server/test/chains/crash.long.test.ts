@@ -28,7 +28,7 @@ describe.concurrent.each(enginesOfSoak)(
   'a server that is killed while it reads a real node, on $name',
   (engine) => {
     it(
-      `misses no transaction and counts none twice, over ${rounds} rounds`,
+      `a server that is killed misses no transaction and counts none twice, over ${rounds} rounds`,
       { timeout: 120_000 + rounds * 30_000 },
       async () => {
         const { url: databaseUrl, dispose } = await engine.create();

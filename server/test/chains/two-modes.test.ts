@@ -70,7 +70,7 @@ describe.each(enginesOfQuick)('a network in both modes, on $name', (engine) => {
   const payOnChain = (txHash: string, { address }: LockedPayment) =>
     chain.send({ txHash, outputIndex: 0, currency: 'USDT', senders: [], address, amount: 10_010_000n });
 
-  it('derives each merchant’s addresses from the key of their own, and test ones from the test key', async () => {
+  it('each merchant’s addresses come from their own key, and test ones from the test key', async () => {
     const [own, other, test] = [await lock(first), await lock(second), await lock(server.secretKey)];
     const [ownSource, otherSource] = [...ownSources.values()];
     expect(own.address).toBe(ownSource?.derive(0));
@@ -84,7 +84,7 @@ describe.each(enginesOfQuick)('a network in both modes, on $name', (engine) => {
     );
   });
 
-  it('keeps transfers of one hash apart: each pays the payment of its own mode', async () => {
+  it('transfers of one hash are kept apart, and each pays the payment of its own mode', async () => {
     const live = await lock(first);
     const test = await lock(server.secretKey);
     const { txHash } = await openShop(server).send(test.address, test.amount);
@@ -114,7 +114,7 @@ describe.each(enginesOfQuick)('a network in both modes, on $name', (engine) => {
     ]);
   });
 
-  it('ignores on one mode’s network what is sent to an address of the other mode', async () => {
+  it('a transfer on the network of one mode to an address of the other mode is ignored', async () => {
     const test = await lock(server.secretKey);
     payOnChain('to-a-test-address', test);
     chain.mine(3);
@@ -128,7 +128,7 @@ describe.each(enginesOfQuick)('a network in both modes, on $name', (engine) => {
     expect(found).toEqual([]);
   });
 
-  it('credits each merchant and mode separately, with a cursor for each mode', async () => {
+  it('each merchant and mode is credited separately, with a cursor for each mode', async () => {
     const live = await lock(second);
     payOnChain('second-shop', live);
     chain.mine(3);
@@ -147,7 +147,7 @@ describe.each(enginesOfQuick)('a network in both modes, on $name', (engine) => {
     expect(foreign.status).toBe(404);
   });
 
-  it('says its mode on every record, and verifyPayment takes only live ones for money', async () => {
+  it('a payment record has its mode, and verifyPayment accepts only live ones unless mode test is asked for', async () => {
     const [live, test] = [await lock(first), await lock(server.secretKey)];
     const [paidLive, paidTest] = [await record(first, live.id), await record(server.secretKey, test.id)];
     expect([paidLive.mode, paidTest.mode]).toEqual(['live', 'test']);

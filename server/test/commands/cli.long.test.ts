@@ -39,7 +39,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
   };
   const databaseLine = () => `Database: ${describeDatabase(database.url)}\n`;
 
-  it('creates, updates and lists accounts', async () => {
+  it('Accounts are created, updated and listed', async () => {
     const created = await json('merchants', 'create', '--name', 'Shop', '--fee-basis-points', '50');
     expect(created).toMatchObject({ name: 'Shop', businessName: 'Shop', logo: '', feeBasisPoints: 50 });
     expect(created['createdAt']).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -54,7 +54,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     expect(await json('merchants', 'list', '--merchant', id)).toEqual([changed]);
   });
 
-  it('creates a webhook secret with the first URL, and shows each secret only once', async () => {
+  it('The first webhook URL creates a webhook secret, and each secret is shown only once', async () => {
     const created = await json(
       'merchants',
       'create',
@@ -102,7 +102,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     expect(replaced['webhookSecret']).not.toBe(rotated['webhookSecret']);
   });
 
-  it('sets a webhook URL and a secret for each mode', async () => {
+  it('Each mode has its own webhook URL and secret', async () => {
     const { id, ...created } = await json(
       'merchants',
       'create',
@@ -142,7 +142,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     expect(await update('--support-url', '')).toContain(warning);
   });
 
-  it('stores and shows where redirects, transfers and payers with questions may go', async () => {
+  it('The settings for redirects, transfers, daily limits and help are stored and shown', async () => {
     const created = await json(
       ...['merchants', 'create', '--name', 'Careful', '--support-url', 'mailto:help@shop.example'],
       ...['--redirect-origins', 'https://shop.example, http://localhost:3000', '--transfers', 'saved'],
@@ -191,13 +191,13 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     [['--daily-limit', 'DOGE=1'], 'dailyLimits: '],
     // Only a limit of refunds can be in money. This one limited nothing.
     [['--daily-limit', 'USD=1000'], 'dailyLimits: '],
-  ])('refuses the settings %j', async (options, reason) => {
+  ])('The settings %j are refused', async (options, reason) => {
     const refused = await run('merchants', 'create', '--name', 'Refused', ...options, '--json');
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
     expect(refused.stderr.startsWith(databaseLine() + reason), refused.stderr).toBe(true);
   });
 
-  it('creates keys with a label, a scope and an expiry, and lists them', async () => {
+  it('Keys are created with a label, a scope and an expiry, and listed', async () => {
     const { id: merchantId } = await json('merchants', 'create', '--name', 'Scoped');
     const owner = ['--merchant', String(merchantId), '--kind', 'secret', '--mode', 'live'];
     const created = await json(
@@ -242,7 +242,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     expect((await run('keys', 'list', '--merchant', 'NOBODY')).stderr).toContain('No such merchant');
   });
 
-  it('says on stderr which database it works on, with --json too', async () => {
+  it('A command says on stderr which database it works on, with --json too', async () => {
     const { stderr } = await run('merchants', 'list');
     expect(stderr).toMatch(
       engine.name === 'SQLite' ? /^Database: \/\S+checkout\.db\n$/ : /^Database: \S+:\d+\/checkout_\w+\n$/,
@@ -250,7 +250,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     expect((await run('merchants', 'list', '--json')).stderr).toBe(stderr);
   });
 
-  it('never creates a database or tables', async () => {
+  it('A command never creates a database or tables', async () => {
     const empty = await engine.createEmpty();
     const attempt = () => runCommand(['merchants', 'list'], { DATABASE_URL: empty.url });
     const { exitCode, stdout, stderr } = await attempt();
@@ -282,7 +282,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     `https://shop.example/${'x'.repeat(2048)}`,
     'http://169.254.169.254/latest/meta-data',
     'http://[::ffff:169.254.169.254]/',
-  ])('refuses the webhook URL %s, and creates no account', async (url) => {
+  ])('The webhook URL %s is refused, and no account is created', async (url) => {
     const before = await json('merchants', 'list');
     const refused = await run('merchants', 'create', '--name', 'Refused', '--webhook-url', url, ...test);
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
@@ -291,7 +291,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
   });
 
   it.each(['https://127.0.0.1/hook', 'https://10.0.0.5/', 'https://[::1]/', 'http://shop.example/hook'])(
-    'refuses the webhook URL %s in live mode',
+    'The webhook URL %s is refused in live mode',
     async (url) => {
       const live = ['--webhook-url', url, '--mode', 'live'];
       const refused = await run('merchants', 'create', '--name', 'Refused', ...live);
@@ -300,7 +300,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     },
   );
 
-  it('lists webhooks with their attempts, and retries one', async () => {
+  it('Webhooks are listed with their attempts, and one is retried', async () => {
     const { id } = await json(
       'merchants',
       'create',
@@ -371,7 +371,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     });
   });
 
-  it('creates, lists and revokes keys', async () => {
+  it('Keys are created, listed and revoked', async () => {
     const { id: merchantId } = await json('merchants', 'create', '--name', 'Keys');
     const options = ['--merchant', String(merchantId), '--kind', 'secret', '--mode', 'live'];
     const created = await json('keys', 'create', ...options);
@@ -394,7 +394,7 @@ describe.each(enginesOfSoak)('The command line on $name', (engine) => {
     expect((await find())?.revokedAt).toMatch(/Z$/);
   });
 
-  it('checks the ledger', async () => {
+  it('The ledger check shows its result as JSON and as text', async () => {
     const checks = (await json('ledger', 'check')) as unknown as {
       invariant: string;
       violations: string[];
@@ -492,7 +492,7 @@ it.each([
   [0, '0 payments, 0 replies'],
   [1, '1 payment, 1 reply'],
   [2, '2 payments, 2 replies'],
-])('counts %d things', (count, expected) => {
+])('A count of %d has the right singular or plural', (count, expected) => {
   expect(`${counted(count, 'payment')}, ${counted(count, 'reply', 'replies')}`).toBe(expected);
 });
 
@@ -509,7 +509,7 @@ describe('a new file', () => {
     ['.', 'FILE is a folder. Nothing was written; add the name of a new file'],
     ['missing/x', 'FILE cannot be created: there is no folder FOLDER. Create it first'],
     ['taken/x', 'FILE cannot be created: FOLDER is not a folder. Choose another one'],
-  ])('cannot be %s', async (name, reason) => {
+  ])('A new file cannot be %s', async (name, reason) => {
     const file = join(folder, name);
     const expected = reason.replace('FILE', file).replace('FOLDER', dirname(file));
     await expect(writeNewFile(file, async () => {})).rejects.toThrow(new CommandError(expected));
@@ -524,13 +524,13 @@ describe('a new file', () => {
     await expect(readGivenFile(file)).rejects.toThrow(new CommandError(`${file} cannot be read: ${reason}`));
   });
 
-  it('is not left behind if nothing is written into it', async () => {
+  it('A new file is not left behind if nothing is written into it', async () => {
     const file = join(folder, 'empty');
     await writeNewFile(file, async () => {});
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is removed if it cannot be written to the end', async () => {
+  it('A new file is removed if it cannot be written to the end', async () => {
     const file = join(folder, 'half');
     const failing = writeNewFile(file, async (output) => {
       await output.write('half');
@@ -540,7 +540,7 @@ describe('a new file', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('needs a folder that this user may write to', async () => {
+  it('A new file needs a folder that this user may write to', async () => {
     // Nothing stops root from writing to a folder, but the kernel’s own.
     const closed = userInfo().uid === 0 ? '/sys' : join(folder, 'closed');
     if (closed.startsWith(folder)) await mkdir(closed, { mode: 0o500 });
@@ -622,7 +622,7 @@ describe('every command', () => {
     expect(rest[0]?.trim()).toMatch(/^[A-Z][^]*\.$/);
   });
 
-  it('is listed in one line of at most 80 columns, below its group', async () => {
+  it('Every command is listed in one line of at most 80 columns, below its group', async () => {
     const { stdout } = await runOffline('--help');
     for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
     const listed = stdout.split('\n\n').flatMap((section) => {

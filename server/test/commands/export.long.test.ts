@@ -118,7 +118,7 @@ describe.each(enginesOfSoak)('on $name', (engine) => {
     expect(found?.description).toBe(`Payment from ${name}`);
   });
 
-  it('goes to a new file that only its owner can read, and is limited to a range', async () => {
+  it('the export goes to a new file that only its owner can read, and is limited to a range', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-export-'));
     onTestFinished(() => rm(directory, { recursive: true }));
     const file = join(directory, 'payments.csv');
@@ -142,7 +142,7 @@ describe.each(enginesOfSoak)('on $name', (engine) => {
     expect(JSON.parse(await exportAll('--format', 'json', '--from', from, '--to', to))).toEqual(all);
   });
 
-  it('reads page by page: each payment once, also where many have the same time', async () => {
+  it('the export reads each payment once, page by page, also where many have the same time', async () => {
     const other = await server.database.write((transaction) =>
       server.app.merchants.create(transaction, { name: 'Many' }),
     );

@@ -43,7 +43,7 @@ const lists: Readonly<Record<string, List>> = {
 const optionOf = ({ spelling = {} }: List, field: string) => optionName(spelling[field] ?? field);
 
 describe.each(Object.entries(lists))('%s', (name, list) => {
-  it('has an option for each filter of the API', () => {
+  it('a list command has an option for each filter of the API', () => {
     const known = Object.keys(commands.get(name)?.options ?? {}).map(optionName);
     const filters = Object.keys(list.endpoint.query?.def.shape ?? {}).filter(
       (field) => field !== 'page' && field !== 'skip',

@@ -55,7 +55,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     run('deposit-keys', 'set', '--merchant', merchantId, '--family', 'evm', '--mode', 'live', ...args);
   const listed = async () => (await json('deposit-keys', 'list')) as unknown as Record<string, unknown>[];
 
-  it('shows the first addresses, and stores the key only when they were compared', async () => {
+  it('deposit-keys set shows the first addresses, and stores the key only when they were compared', async () => {
     const shown = await setKey('--xpub', xpub);
     expect(shown.exitCode).toBe(1);
     for (const address of first) expect(shown.stdout).toContain(address);
@@ -71,7 +71,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect([again.exitCode, again.stdout]).toEqual([0, expect.stringContaining('in use already')]);
   });
 
-  it('lets another key wait a day, says until when, and withdraws it', async () => {
+  it('another deposit key waits a day, is listed with the time when it takes effect, and can be withdrawn', async () => {
     const next = HDKey.fromMasterSeed(new Uint8Array(32).fill(78)).derive("m/44'/60'/0'").publicExtendedKey;
     const scope = ['--merchant', merchantId, '--family', 'evm', '--mode', 'live'];
     const set = await setKey('--xpub', next, '--yes');
@@ -105,7 +105,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
   it.each([
     ['an extended private key', account.privateExtendedKey, /private key/],
     ['no key', 'hunter2', /extended public key/],
-  ])('refuses %s, and does not repeat it', async (_, given, reason) => {
+  ])('deposit-keys set refuses %s, and does not repeat it', async (_, given, reason) => {
     const before = await listed();
     const refused = await setKey('--xpub', given, '--yes');
     expect(refused.exitCode).toBe(1);
@@ -114,7 +114,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect(await listed()).toEqual(before);
   });
 
-  it('reads what a wallet exported from its file, and says what is wrong with a file', async () => {
+  it('deposit-keys set reads the file that a wallet exported, and says what is wrong with a file', async () => {
     const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(9));
     const segwit = wallet.derive("m/84'/0'/0'").publicExtendedKey;
     const file = join(directory, 'coldcard-export.json');
@@ -138,7 +138,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect((await set(`@${file}`)).stderr).toContain('too large to be the export of a wallet');
   });
 
-  it('refuses the key of the other mode of the same merchant, and takes another account of the wallet', async () => {
+  it('the key of the other mode of a merchant is refused, and another account of the wallet is accepted', async () => {
     const before = await listed();
     const refused = await setKey('--mode', 'test', '--xpub', xpub, '--yes');
     expect([refused.exitCode, refused.stderr]).toEqual([
@@ -164,7 +164,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect(await set('live', other)).toMatchObject({ exitCode: 0 });
   });
 
-  it('says so if the key is already that of another merchant', async () => {
+  it('deposit-keys set says so if the key is already that of another merchant', async () => {
     const other = String((await json('merchants', 'create', '--name', 'Other'))['id']);
     const args = [
       'deposit-keys',
@@ -182,7 +182,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect(await json(...args)).toMatchObject({ sharedWith: [merchantId], isStored: false });
   });
 
-  it('refuses the key of a merchant that does not exist', async () => {
+  it('deposit-keys set refuses the key of a merchant that does not exist', async () => {
     const args = [
       'deposit-keys',
       'set',
@@ -202,7 +202,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect(await run(...unknownFamily)).toMatchObject({ exitCode: 2 });
   });
 
-  it('exports nothing before an address was given out', async () => {
+  it('addresses export has no rows before an address was given out', async () => {
     const args = ['addresses', 'export', '--merchant', merchantId, '--mode', 'live', '--format'];
     expect(await run(...args, 'json')).toMatchObject({
       exitCode: 0,
@@ -213,7 +213,7 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     );
   });
 
-  it('shows the rates, and what each source says', async () => {
+  it('rates show lists the rates, and the answer of each source', async () => {
     const { exitCode, stdout } = await run('rates', 'show');
     expect(exitCode, stdout).toBe(0);
     expect(stdout).toMatch(/^kraken +answers$/m);
@@ -226,19 +226,19 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     expect(failing.stdout).toMatch(/^BTC +no rate/m);
   });
 
-  it('shows the rates of a file', async () => {
+  it('rates show lists the example rates if there are no sources', async () => {
     const { exitCode, stdout } = await runCommand(['rates', 'show'], { DATABASE_URL: testDatabase.url });
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^BTC +92000$/m)]);
   });
 
-  it('says what to configure if there is no network', async () => {
+  it('networks check says what to configure if there is no network', async () => {
     expect(await run('networks', 'check')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('NETWORKS_FILE is not set') as string,
     });
   });
 
-  it('checks the networks, with the addresses and the offers of the merchant', async () => {
+  it('networks check reports on each network, with the addresses and the offers of the merchant', async () => {
     const file = join(directory, 'networks.json');
     const nodes = ['https://user:hunter2@node.example.com/'];
     await writeFile(file, JSON.stringify({ networks: { polygon: { nodes }, bitcoin: { nodes } } }));

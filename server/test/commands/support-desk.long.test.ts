@@ -19,7 +19,7 @@ describe.each(enginesOfSoak)('the support desk, on $name', (engine) => {
   });
   afterAll(() => server.stop());
 
-  it('finds a payment by its reference, its address and its transaction, and not that of another merchant', async () => {
+  it('the support desk finds a payment by its reference, address or transaction, but not one of another merchant', async () => {
     const { id, address } = await merchant.lock();
     const { txHash } = await merchant.send(address, 10);
     const shown = (await merchant.command('payments', 'show', id, ...owner)) as { txRef: string };
@@ -37,7 +37,7 @@ describe.each(enginesOfSoak)('the support desk, on $name', (engine) => {
     }
   });
 
-  it('shows balances as the API does, with where the coins are held, and sends from one', async () => {
+  it('the support desk shows balances as the API does, with the network of the coins, and can make a transfer', async () => {
     await merchant.fund({ amount: 100 });
     const listed = (await merchant.command('balances', 'list', ...owner)) as {
       currency: string;
@@ -56,7 +56,7 @@ describe.each(enginesOfSoak)('the support desk, on $name', (engine) => {
     expect(audit).toContain('transfer.created');
   });
 
-  it('lists the webhooks that fail, with their URL and their order, and when keys were made', async () => {
+  it('the support desk lists the failing webhooks with their URL and order, and keys with their creation time', async () => {
     const [id = ''] = owner.slice(1);
     const url = 'http://127.0.0.1:9/hook';
     await merchant.command('merchants', 'update', id, '--webhook-url', url);

@@ -24,7 +24,7 @@ describe('A session', () => {
     ['an older browser, from another port', null, 'http://localhost:1'],
     ['an older browser, from a sandboxed frame', null, 'null'],
     ['an older browser that does not say', null, ''],
-  ])('is refused from %s, whatever it asks', async (_who, site, origin) => {
+  ])('a session is refused from %s, whatever it asks', async (_who, site, origin) => {
     const Origin = origin === 'own' ? `http://localhost:${new URL(server.url).port}` : origin;
     const ask = (method: string, path: string, body?: object) =>
       openBrowser(server.url, owner.cookie, site).send(method, path, {
@@ -49,7 +49,7 @@ describe('A session', () => {
     expect((await owner.send('GET', '/console/api/session')).status).toBe(200);
   });
 
-  it('is taken from an older browser on our own page', async () => {
+  it('a session is accepted from an older browser on our own page', async () => {
     const { port } = new URL(server.url);
     const headers = { Origin: `http://localhost:${port}` };
     const answer = await openBrowser(server.url, owner.cookie, null).send('POST', '/v1/customers', {
@@ -59,7 +59,7 @@ describe('A session', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('never lets a page of another origin read a reply', async () => {
+  it('no page of another origin can read a reply to a session', async () => {
     const answer = await owner.send('GET', '/v1/transactions', {
       headers: { Origin: 'https://evil.example' },
     });
@@ -67,12 +67,12 @@ describe('A session', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(null);
   });
 
-  it('does not stand in for a key that is sent, and wrong', async () => {
+  it('a session does not make up for a wrong key that is sent with it', async () => {
     const answer = await owner.send('GET', '/v1/transactions', { key: 'sk_test_wrong' });
     expect(answer.body.data.code).toBe('invalid_api_key');
   });
 
-  it('sends payers of its payments only where the shop allows, as a public key does', async () => {
+  it('payments of a session redirect payers only where the shop allows, as with a public key', async () => {
     const { merchantId } = server.bootstrapped;
     const body = { amount: 1, baseCurrency: 'USD', redirectUrl: 'https://evil.example/' };
     const untrusted = await owner.send('POST', '/v1/payments/checkout', { body });
@@ -84,7 +84,7 @@ describe('A session', () => {
     expect(refused.body.data).toMatchObject({ code: 'validation_error', param: 'redirectUrl' });
   });
 
-  it('leaves an entry of each change in the audit log, with the person, the address and the request', async () => {
+  it('each change of a session leaves an entry in the audit log, with the person, the address and the request', async () => {
     const support = await signIn(server, 'support');
     const body = { amount: 3, baseCurrency: 'USD' };
     const created = await support.send('POST', '/v1/payments/checkout', { body });
@@ -166,7 +166,7 @@ describe('The page', () => {
   );
 
   it.each(['/console/../package.json', '/console/chunks/..%2f..%2fmain.js', '/console/chunks/nothing-A1.js'])(
-    'serves no other file: %s',
+    'the console serves no other file: %s',
     async (path) => {
       const { status } = await openBrowser(server.url).send('GET', path);
       expect(status).toBe(404);

@@ -19,7 +19,7 @@ it.each(Object.entries(texts.sentences))(
   },
 );
 
-it('names the sum, the person and what was changed', () => {
+it('a sentence names the sum, the person and the fields that were changed', () => {
   expect(texts.sentences['refund.approved']({ ...nothing, sum: '18.38 USDT' })).toBe(
     'approved a {refund} of 18.38 USDT',
   );

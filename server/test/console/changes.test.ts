@@ -165,7 +165,7 @@ describe.each(enginesOfQuick)('On $name', (engine) => {
     for (const one of [page, older]) one.close();
   });
 
-  it('ends with the session, whichever server ended it; nobody else gets in, and nobody gets many', async () => {
+  it('a stream of changes ends with its session on any server; a session has four at most, and a stranger none', async () => {
     const owner = await signIn(server, 'owner');
     const open = await Promise.all([1, 2, 3, 4].map(() => listen(server.url, owner, 'test')));
     expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
@@ -190,7 +190,7 @@ describe.each(enginesOfQuick)('On $name', (engine) => {
     expect((await listen(server.url, owner, 'test')).status).toBe(401);
   });
 
-  it('ends when the server stops, which does not wait for it', async () => {
+  it('a stream of changes ends when the server stops, which does not wait for it', async () => {
     const own = await startServer({ engine });
     const page = await listen(own.url, await signIn(own, 'owner'), 'test');
     await heard(page, 1);

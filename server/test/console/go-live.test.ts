@@ -55,7 +55,7 @@ describe('On a server to try things out', () => {
     expect((await stepsOf(owner))['fee']).toBe(true);
   });
 
-  it('is for owners and managers, and only with a session', async () => {
+  it('the steps are for owners and managers, and only with a session', async () => {
     for (const [role, status] of [
       ['manager', 200],
       ['support', 403],

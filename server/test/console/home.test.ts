@@ -37,13 +37,13 @@ describe.each(enginesOfQuick)('Home, on $name', (engine) => {
     return id;
   }
 
-  it('shows nothing to do to a new shop', async () => {
+  it('Home shows nothing to do to a new shop', async () => {
     // Until each network was read once, Home says so.
     await expect.poll(home).toMatchObject({ mode: 'test', attention: [], volume: [] });
     expect((await home()).today).toBe(new Date().toISOString().slice(0, 10));
   });
 
-  it('counts what came late, short, in excess or in another coin until it is refunded, and leads to it', async () => {
+  it('Home counts late, short, excess and wrong-coin payments until they have a refund, and links to their lists', async () => {
     const excess = await paidWith(15);
     await paidWith(10);
     const late = await paidWith(10, true);
@@ -85,7 +85,7 @@ describe.each(enginesOfQuick)('Home, on $name', (engine) => {
     expect(await counts()).toMatchObject({ payments_excess: 1 });
   });
 
-  it('sums what was paid in full on each day, and knows again what it read of days that are over', async () => {
+  it('Home sums the payments made in full on each day, and remembers the days that are over', async () => {
     const { volume, today } = await home();
     const paid = volume.reduce((sum, { payments }) => sum + payments, 0);
     expect([paid, volume.at(-1)?.currency]).toEqual([2, 'USD']);
@@ -106,7 +106,7 @@ describe.each(enginesOfQuick)('Home, on $name', (engine) => {
     expect(await ofToday(scope, day, start + 1)).not.toBe(await ofToday(scope, day, start + 1));
   });
 
-  it('says what works less well than it should: an endpoint that is off, and a suspended balance', async () => {
+  it('Home reports a webhook endpoint that is off, a failed webhook and a suspended balance', async () => {
     const { merchantId } = server.bootstrapped;
     await merchant.command(
       ...['merchants', 'update', merchantId, '--mode', 'test'],
@@ -130,7 +130,7 @@ describe.each(enginesOfQuick)('Home, on $name', (engine) => {
     expect(found).toMatchObject({ webhooks_off: 1, webhooks_failed: 1, balances_suspended: 1 });
   });
 
-  it('lists the networks of the mode and how far they were read', async () => {
+  it('Each network of the mode is listed with its lag', async () => {
     const networks = await merchant.ask<{ network: string }[]>('GET', '/v1/networks');
     expect(networks).toContainEqual({
       network: 'tron',
