@@ -94,7 +94,7 @@ async function expectChangedKeys(url: string, databaseUrl: string): Promise<void
 }
 
 describe.each(engines)('On $name, the server', (engine) => {
-  it('prints the keys of its first account only once, accepts new ones at once and revoked ones for at most 5 s, and exits with 0', async () => {
+  it('The server prints its first keys once, accepts new keys at once and revoked ones for at most 5 s, and exits with 0', async () => {
     const database = await engine.createEmpty();
     const first = run({ DATABASE_URL: database.url });
     const url = await first.url();
@@ -125,7 +125,7 @@ Press Ctrl+C to stop.
     await database.dispose();
   });
 
-  it('creates one account when two servers start at once; SQLite takes only one of them', async () => {
+  it('Two servers that start at once create one account; SQLite takes only one of them', async () => {
     const database = await engine.createEmpty();
     const both = [run({ DATABASE_URL: database.url }), run({ DATABASE_URL: database.url })];
     const started = await Promise.allSettled(both.map((server) => server.url()));
@@ -150,7 +150,7 @@ Press Ctrl+C to stop.
 });
 
 describe('The server refuses to start', () => {
-  it('with invalid values, and prints one line for each', async () => {
+  it('The server refuses to start with invalid values, and prints one line for each', async () => {
     const { exitCode, stdout, stderr } = await run({ PORT: 'x', BOOTSTRAP_SECRET_KEY: 'sk_live_secret' })
       .ended;
     expect([exitCode, stdout]).toEqual([1, '']);
@@ -160,7 +160,7 @@ describe('The server refuses to start', () => {
     ]);
   });
 
-  it('if its port is in use, and does not touch the database', async () => {
+  it('The server refuses to start if its port is in use, and does not touch the database', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
@@ -180,7 +180,7 @@ describe('The server refuses to start', () => {
   it.each([
     ['postgres://ada:hunter2@127.0.0.1:1/none', 'connect ECONNREFUSED 127.0.0.1:1'],
     ['sqlite:/dev/null/checkout.db', 'ENOTDIR'],
-  ])('with a database that cannot be opened: %s', async (url, reason) => {
+  ])('The server refuses to start with a database that cannot be opened: %s', async (url, reason) => {
     const { exitCode, stderr } = await run({ DATABASE_URL: url }).ended;
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^DATABASE_URL: the database cannot be opened: .*\n$/);
@@ -188,7 +188,7 @@ describe('The server refuses to start', () => {
     expect(stderr).not.toContain('hunter2');
   });
 
-  it('with a rates file that cannot be used', async () => {
+  it('The server refuses to start with a rates file that cannot be used', async () => {
     const file = join(directory, 'rates.json');
     await writeFile(file, '{"source": "ours",\n}');
     const { exitCode, stderr } = await run({ RATES_FILE: file }).ended;
@@ -199,7 +199,7 @@ describe('The server refuses to start', () => {
   });
 
   it.each(engines)(
-    'on a database that a newer release migrated, like the command line: $name',
+    'The server and the command line refuse a database that a newer release migrated: $name',
     async (engine) => {
       const database = await engine.create();
       const opened = await openDatabase(database.url);
@@ -217,7 +217,7 @@ describe('The server refuses to start', () => {
     },
   );
 
-  it.each([main, cli])('on a Node.js that is too old: %s', async (script) => {
+  it.each([main, cli])('A program refuses to start on a Node.js that is too old: %s', async (script) => {
     // The version that the program reads. Real ones were tried by hand: 12.22, 14.21 and 18.20.
     const old = join(directory, 'old.cjs');
     await writeFile(old, `Object.defineProperty(process.versions, 'node', { value: '20.18.3' })`);
@@ -235,7 +235,7 @@ describe('The server refuses to start', () => {
     expect(text).not.toMatch(/^(\S.*)?\bawait /m);
   });
 
-  it('with unknown arguments', async () => {
+  it('The server refuses to start with unknown arguments', async () => {
     const { exitCode, stderr } = await run({}, main, ['--port', '80']).ended;
     expect(exitCode).toBe(2);
     expect(stderr).toContain('Unknown argument: --port 80');

@@ -9,7 +9,7 @@ const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-file-'));
 afterAll(() => rm(directory, { recursive: true }));
 
 describe('JSON of an operator', () => {
-  it('is parsed', () => {
+  it('JSON of an operator is parsed', () => {
     expect(parseOperatorJson(' {"a": [1, "2", true]}\n')).toEqual({ a: [1, '2', true] });
   });
 
@@ -32,7 +32,7 @@ describe('JSON of an operator', () => {
     expect(message).not.toContain('secret');
   });
 
-  it('takes a time that grows with its length', () => {
+  it('parsing takes a time that grows with the length of the text', () => {
     const long = `${'['.repeat(200)}${' '.repeat(1_000_000)}]`;
     expect(() => parseOperatorJson(long)).toThrow(/column/);
   });

@@ -132,7 +132,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await rm(directory, { recursive: true });
   });
 
-  it('are in none of its tables after the whole life of a payment, a subscriber and a refund', async () => {
+  it('Payers’ data is in no table in clear after the whole life of a payment, a subscriber and a refund', async () => {
     await start([first]);
     await running().setEndpoint(receiver);
     await live();
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     }
   });
 
-  it('are in none of the rows of the people who use the console, and of their sessions', async () => {
+  it('The rows of people who use the console, and of their sessions, have no personal data in clear', async () => {
     const { reader } = running().server.database;
     const people = await reader.selectFrom('people').selectAll().execute();
     const sessions = await reader.selectFrom('sessions').selectAll().execute();
@@ -201,7 +201,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     expect(moved.body.data.code).toBe('customer_exists');
   }
 
-  it('are found, unique, exported, replayed and sent again as without one', async () => {
+  it('Payers’ data is found, unique, exported, replayed and sent again as without a data key', async () => {
     await expectAsWithoutKey();
     const { app, bootstrapped } = running().server;
     const exported = app.paymentExport.read({ merchantId: bootstrapped.merchantId, mode: 'test' }, {});
@@ -211,7 +211,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await expect.poll(() => JSON.stringify(receiver.received.slice(sent))).toMatch(/Lovelace/);
   });
 
-  it('move to another key, and can be found before, meanwhile and after', async () => {
+  it('Payers’ data moves to another key, and can be found before, meanwhile and after', async () => {
     await start([second, first]);
     await expectAsWithoutKey();
     expect(await command('data-key', 'rotate')).toMatch(/[1-9]\d* values of payers' data were not before/);
@@ -240,7 +240,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     });
   });
 
-  it('are erased', async () => {
+  it('A customer’s data is erased under a data key too', async () => {
     await ask('POST', `/v1/refunds/${String((await found('/v1/refunds'))[0]?.['id'])}/cancel`);
     await running().settled();
     const { app, bootstrapped, database: stored } = running().server;

@@ -45,7 +45,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
       { timeout: 8000, interval: 50 },
     );
 
-  it('is sent when somebody asks for it, although the shop sends none automatically, and the log says who did', async () => {
+  it('A receipt is sent on request though the shop sends none automatically, and the audit log names who asked', async () => {
     const id = await paid({ customer });
     await delivered();
     expect(sink.letters).toEqual([]);
@@ -70,7 +70,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     );
   });
 
-  it('is sent once by two presses, on two servers too, and again to who has seen that it was sent', async () => {
+  it('Concurrent requests send a receipt once, on two servers too, and a request that knows of it sends it again', async () => {
     const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
     // Only one server opens an SQLite file.
     const isAlone = engine.name === sqlite.name;
@@ -99,7 +99,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     if (!isAlone) await second.stop();
   });
 
-  it('is sent of a payment that got more than its price', async () => {
+  it('A receipt is sent for a payment that got more than its price', async () => {
     const before = sink.letters.length;
     const id = await paid({ customer }, 1.5);
     expect((await sendReceipt(id)).status).toBe(200);
@@ -107,7 +107,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     expect(sink.letters).toHaveLength(before + 1);
   });
 
-  it('is not sent of a payment that is not paid, has no address, or whose payer wants no messages', async () => {
+  it('No receipt is sent for a payment that is unpaid or has no address, or whose payer wants no messages', async () => {
     const open = (await merchant.lock({ customer })).id;
     const nameless = await paid({});
     expect(await look(open)).toMatchObject({ blockedBy: 'unpaid' });
@@ -127,7 +127,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     expect(sink.letters).toHaveLength(before);
   });
 
-  it('is not sent any more to a payer who wants none, although the customer has another address since', async () => {
+  it('A receipt stays blocked for a payer who wants none, even once the customer has another address', async () => {
     const [earlier, email] = ['moved@example.com', 'moved@elsewhere.example'];
     const id = await paid({ customer: { email: earlier } });
     await sendReceipt(id);
@@ -141,7 +141,7 @@ describe.each(enginesOfTurn)('A receipt by mail, on $name', (engine) => {
     expect(await look(moved)).toMatchObject({ blockedBy: 'unwanted' });
   });
 
-  it('is not found by another shop, and an accountant sends none', async () => {
+  it('A receipt is not found by another shop, and an accountant cannot send one', async () => {
     const id = await paid({ customer });
     const { id: foreign } = await server.database.write((transaction) =>
       server.app.merchants.create(transaction, { name: 'Another Shop' }),

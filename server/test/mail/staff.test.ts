@@ -78,14 +78,14 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     return id;
   }
 
-  it('go to nobody who has not chosen them', async () => {
+  it('A person who has chosen no messages gets none', async () => {
     await payLate();
     await signIn(server, 'owner', 'ada@shop.example');
     await rules().send(signal);
     expect(sink.letters).toEqual([]);
   });
 
-  it('are chosen by each person, among those about what the role may see', async () => {
+  it('Each person chooses among the messages that their role may see', async () => {
     const { body } = await support.send('GET', own);
     expect(body.data).toMatchObject({
       isOn: true,
@@ -106,7 +106,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect((await choose(support, ['needsPerson', 'signIn'])).status).toBe(200);
   });
 
-  it('say that a payment needs a person, once, each in the language of the person, and lead to the console', async () => {
+  it('A message that a payment needs a person is sent once, in the language of each, and leads to the console', async () => {
     const id = await payLate();
     const letter = await letterTo('bob@shop.example', /needs a person/);
     expect(letter.from?.name).toBe('Nightjar Lanterns');
@@ -121,7 +121,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect(about).toHaveLength(1);
   });
 
-  it('say that a refund waits for approval, unless somebody has decided before', async () => {
+  it('A message announces a refund that waits for approval, unless somebody has already decided on it', async () => {
     await choose(owner, ['refundToApprove']);
     const refund = async () => {
       const id = await payLate();
@@ -151,7 +151,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect(sink.letters.filter(({ subject }) => subject?.includes('approval'))).toEqual([]);
   });
 
-  it('say that somebody signed in as the person, and only to that person', async () => {
+  it('A message about a sign-in goes only to the person who signed in', async () => {
     await choose(owner, ['signIn']);
     const before = (await lettersTo('bob@shop.example')).length;
     await signIn(server, 'owner', 'ada@shop.example');
@@ -160,7 +160,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect((await lettersTo('bob@shop.example')).length).toBe(before);
   });
 
-  it('say that a key was made, and no part of it', async () => {
+  it('A message about a new key has no part of the key', async () => {
     await choose(owner, ['newKey']);
     const { body } = await owner.send('POST', '/console/api/keys', {
       body: { kind: 'secret', scope: 'read', label: 'Books' },
@@ -170,7 +170,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect(letter.raw).not.toContain(key.slice(-4));
   });
 
-  it('say once a day that webhooks are not taken', async () => {
+  it('Failing webhooks are reported once a day', async () => {
     await choose(owner, ['webhookFailing']);
     const hooks = { body: { url: 'http://127.0.0.1:9/hooks' } };
     expect((await owner.send('PATCH', '/console/api/webhook', hooks)).status).toBe(200);
@@ -196,7 +196,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     await owner.send('PATCH', '/console/api/webhook', { body: { url: '' } });
   });
 
-  it('say once a day that a network is behind, but not of one that was so for a moment', async () => {
+  it('A network that stays behind is reported once a day, and one that is briefly behind is not', async () => {
     await choose(owner, ['nodeBehind']);
     await rules().staff.lookAtNetworks();
     passed += 4 * 60_000;
@@ -212,7 +212,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect(all.filter(({ subject }) => subject?.includes('is not read'))).toHaveLength(1);
   });
 
-  it('sum up a day once, with its payments and the work that waits', async () => {
+  it('A digest sums up a day once, with its payments and the work that waits', async () => {
     await choose(owner, ['digest']);
     await merchant.fund({ amount: 10 });
     await merchant.advance(86_400 + 6 * 3600);
@@ -224,7 +224,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect(all.filter(({ subject }) => subject?.includes('Lanterns on'))).toHaveLength(1);
   });
 
-  it('are bounded: thirty of a kind a day', async () => {
+  it('A person gets at most thirty messages of a kind a day', async () => {
     await choose(owner, ['newKey']);
     const before = (await lettersTo('ada@shop.example')).length;
     const { merchantId } = server.bootstrapped;
@@ -241,7 +241,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect((await lettersTo('ada@shop.example')).length - before).toBe(29);
   });
 
-  it('are not sent to somebody whose role may no longer see it, or who has left', async () => {
+  it('A person who has left the team gets no more messages', async () => {
     const token = await invite(server, 'manager', 'eve@shop.example');
     const eve = openBrowser(server.url);
     await eve.send('POST', '/console/api/sign-in', { body: { token } });
@@ -267,7 +267,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect(rows).toEqual([]);
   });
 
-  it('end by the link of each, for the person only', async () => {
+  it('The link in a message turns off all messages of that person only', async () => {
     await payLate();
     const letter = await letterTo('bob@shop.example', /needs a person/);
     const [link = ''] = /\S+\/mail\/off\/\S+/.exec(letter.text ?? '') ?? [];
@@ -278,7 +278,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect((await owner.send('GET', own)).body.data['kinds']).toEqual(['newKey']);
   });
 
-  it('are chosen by a command, too, and those of payers on a page of the console', async () => {
+  it('A command chooses the messages of a person, and a page of the console those to payers', async () => {
     const { merchantId } = server.bootstrapped;
     const where = ['--merchant', merchantId, '--mode', 'test'];
     const chosen = await merchant.command(
@@ -304,7 +304,7 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     expect((await owner.send('PATCH', payers, { body: { ...body, replyTo: 'x' } })).status).toBe(400);
   });
 
-  it('are answered at another address only after a fresh sign-in, and the audit log says so without the address', async () => {
+  it('The reply address changes only after a fresh sign-in, and the audit log has only its domain', async () => {
     const payers = '/console/api/mail/payers';
     owner = await signIn(server, 'owner', 'ada@shop.example');
     const answerAt = (replyTo: string) =>

@@ -56,7 +56,7 @@ async function openLog(engine: TestEngine, entries: number) {
 }
 
 describe.each(enginesOfTurn)('On $name, the audit log', (engine) => {
-  it('is one unbroken chain, though two servers add entries at the same time', async () => {
+  it('The audit log is one unbroken chain, though two servers add entries at the same time', async () => {
     const { url, one, other, check } = await openLog(engine, 0);
     expect(await check()).toEqual({ exitCode: 0, entries: 0, lastHash: '', broken: null });
     const add = (n: number) => record(n % 2 === 0 ? one : other, `E${n}`);
@@ -76,7 +76,7 @@ describe.each(enginesOfTurn)('On $name, the audit log', (engine) => {
     ['changed to null', "update audit_log set mode = null where subject_id = 'E0'", 0, 'was changed'],
     ['removed', "delete from audit_log where subject_id = 'E1'", 1, 'were removed'],
     ['cut off before', "delete from audit_log where subject_id in ('E0', 'E1')", 0, 'were removed'],
-  ])('shows an entry that was %s', async (_what, statement, unbroken, reason) => {
+  ])('The check of the audit log shows an entry that was %s', async (_what, statement, unbroken, reason) => {
     const { url, check, forge } = await openLog(engine, 5);
     await forge(statement);
     expect(await check()).toMatchObject({
@@ -88,7 +88,7 @@ describe.each(enginesOfTurn)('On $name, the audit log', (engine) => {
     expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^Entry \d+ is wrong/)]);
   });
 
-  it('shows an end that was cut off, also after more entries, or by the hash that was noted', async () => {
+  it('The check of the audit log shows that its end was cut off, by its head or by a hash that was noted', async () => {
     const { one, check, forge } = await openLog(engine, 3);
     const { lastHash: noted } = await check();
     await forge("delete from audit_log where subject_id = 'E2'");

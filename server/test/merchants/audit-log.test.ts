@@ -35,7 +35,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
   const latest = async (count: number) => (await list()).slice(-count);
   const byCommandLine = expect.stringMatching(/^command line, user \S+$/) as string;
 
-  it('begins with the account and the keys that the server made', async () => {
+  it('The audit log begins with the account and the keys that the server made', async () => {
     const { merchantId } = server.bootstrapped;
     expect((await list()).slice(0, 3)).toMatchObject([
       { action: 'merchant.created', merchantId, actor: 'server, at its start' },
@@ -44,7 +44,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
     ]);
   });
 
-  it('has keys, webhooks and settings, with who and before and after, and no secret', async () => {
+  it('The audit log has changes of keys, webhooks and settings, with actor, before and after, and no secret', async () => {
     const { id, webhookSecret } = (await merchant.command(
       ...[
         'merchants',
@@ -93,7 +93,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
     }
   });
 
-  it('has wallet addresses saved with the API, by the last 4 characters of the key', async () => {
+  it('The audit log has wallet addresses saved with the API, by the last 4 characters of the key', async () => {
     const address = createRecords(server).evmAddress();
     const body = { address, currency: 'USDT', network: 'ethereum' };
     const { id } = await merchant.ask<{ id: string }>('POST', '/v1/wallet-addresses', { body });
@@ -109,7 +109,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
     expect(entries).toHaveLength(2);
   });
 
-  it('has transfers and payouts that were settled by hand, and suspended balances', async () => {
+  it('The audit log has transfers settled and payouts failed by hand, and suspended balances', async () => {
     await merchant.fund({ amount: 100 });
     const hash = 'ab'.repeat(32);
     const { id } = await merchant.withdraw({ amount: 5 });
@@ -150,7 +150,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
     }
   });
 
-  it('can be filtered by time and merchant', async () => {
+  it('The audit log can be filtered by time and merchant', async () => {
     const all = await list();
     // Two days, if the tests began before midnight.
     const [from = '', to = ''] = [all[0], all.at(-1)].map((entry) => entry?.time.slice(0, 10));
@@ -169,7 +169,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
     'update audit_log set actor = ?',
     'delete from audit_log',
     ...(engine.name === 'SQLite' ? [`insert or replace into ${replace}`, `replace into ${replace}`] : []),
-  ])('refuses "%s", even by SQL', async (statement) => {
+  ])('The audit log refuses "%s", even by SQL', async (statement) => {
     const count = async () => (await list()).length;
     const before = await count();
     const change = server.database.write((transaction) =>

@@ -45,14 +45,14 @@ describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
       isTrial,
     );
 
-  it('are not made up where real money is taken, unless their keys are given', async () => {
+  it('No account is made at the start where real money is taken, unless its keys are given', async () => {
     expect(await start({}, database, false)).toEqual({ merchantId: undefined, made: {} });
     expect(await merchants.list(database.reader)).toEqual([]);
     const { merchantId } = await start({ secretKey: randomKey('sk_test_') }, database, false);
     expect(await merchants.list(database.reader)).toMatchObject([{ id: merchantId }]);
   });
 
-  it('have a name for payers, no logo and a fee of 1 % by default', async () => {
+  it('A merchant has a name for payers, no logo and a fee of 1 % by default', async () => {
     expect(await createMerchant()).toMatchObject({
       name: 'Shop',
       businessName: 'Shop',
@@ -61,7 +61,7 @@ describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
     });
   });
 
-  it('change only in the given fields', async () => {
+  it('An update changes only the given fields of a merchant', async () => {
     const { id } = await createMerchant({ logo: 'https://shop.example/logo.svg' });
     const changed = await database.write((transaction) =>
       merchants.update(transaction, id, { businessName: 'The Shop', feeBasisPoints: 0 }),
@@ -85,14 +85,14 @@ describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
     ['feeBasisPoints', { feeBasisPoints: -1 }],
     ['feeBasisPoints', { feeBasisPoints: 10_001 }],
     ['feeBasisPoints', { feeBasisPoints: 1.5 }],
-  ])('refuse an invalid %s: %o', async (field, change) => {
+  ])('A merchant with an invalid %s is refused: %o', async (field, change) => {
     await expect(createMerchant(change)).rejects.toMatchObject({
       code: 'validation_error',
       details: { param: field },
     });
   });
 
-  it('are created once at the start, with keys that are shown once', async () => {
+  it('The first account is created once at the start, with keys that are shown once', async () => {
     const first = await start();
     expect(first.made.publicKey).toMatch(/^pk_test_/);
     expect(first.made.secretKey).toMatch(/^sk_test_/);
@@ -106,7 +106,7 @@ describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
     expect(await start()).toEqual({ merchantId: first.merchantId, made: {} });
   });
 
-  it('get the given keys, even if the account already exists', async () => {
+  it('The first account gets the given keys, even if it already exists', async () => {
     const given = { publicKey: randomKey('pk_test_'), secretKey: randomKey('sk_test_') };
     expect((await start(given)).made).toEqual({});
     const second = { publicKey: randomKey('pk_test_'), secretKey: given.secretKey };
@@ -119,7 +119,7 @@ describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
     expect(await merchants.list(database.reader)).toHaveLength(1);
   });
 
-  it('leave a revoked key revoked', async () => {
+  it('A given key that was revoked stays revoked after another start', async () => {
     const given = { publicKey: randomKey('pk_test_'), secretKey: randomKey('sk_test_') };
     await start(given);
     const keys = createKeys(database, clock, newId);
@@ -131,7 +131,7 @@ describe.each(enginesOfTurn)('Merchants on $name', (engine) => {
 
   // Waiting for SQLite's lock blocks the whole process, so main.long.test.ts tests this with several processes.
   if (engine.name === 'PostgreSQL')
-    it('are created once even if several servers start at once', async () => {
+    it('The first account is created once even if several servers start at once', async () => {
       const others = await Promise.all([openDatabase(testDatabase.url), openDatabase(testDatabase.url)]);
       const given = { publicKey: randomKey('pk_test_') };
       const started = await Promise.all([database, ...others].map((on) => start(given, on)));

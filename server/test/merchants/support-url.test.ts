@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { enginesOfQuick } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
-it.each(enginesOfQuick)('is part of a payment’s branding, on $name', async (engine) => {
+it.each(enginesOfQuick)('The support URL is part of a payment’s branding, on $name', async (engine) => {
   const server = await startServer({ engine });
   onTestFinished(() => server.stop());
   const checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });

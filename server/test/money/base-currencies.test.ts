@@ -28,7 +28,7 @@ function quote(prices: Readonly<Record<string, Market>>): void {
 }
 
 describe('A currency of BASE_CURRENCIES', () => {
-  it('has prices, which are locked at the rate of the sources that quote it', async () => {
+  it('a currency of BASE_CURRENCIES has prices, which are locked at the rate of the sources that quote it', async () => {
     quote({});
     const server = await startQuoting('chf, JPY');
     try {
@@ -61,7 +61,7 @@ describe('A currency of BASE_CURRENCIES', () => {
     }
   });
 
-  it('is refused at the start if only one source quotes it, or none', async () => {
+  it('a currency of BASE_CURRENCIES is refused at the start if only one source quotes it, or none', async () => {
     quote({ 'er-api': market });
     await expect(startQuoting('CHF')).rejects.toThrow(
       'BASE_CURRENCIES: only coinbase quotes CHF, and a price takes 2: leave it out, or add sources to RATES',
@@ -76,7 +76,7 @@ describe('A currency of BASE_CURRENCIES', () => {
     );
   });
 
-  it('is accepted while a source that may quote it does not answer', async () => {
+  it('a currency of BASE_CURRENCIES is accepted while a source that may quote it does not answer', async () => {
     quote({});
     exchanges.answer('er-api', (response) => response.writeHead(503).end());
     const server = await startQuoting('CHF');
@@ -84,19 +84,19 @@ describe('A currency of BASE_CURRENCIES', () => {
     expect(exchanges.asked('er-api')).toBeGreaterThan(0);
   });
 
-  it('needs a rate in the file, where rates come from one', async () => {
+  it('a currency of BASE_CURRENCIES needs a rate in the file, where rates come from one', async () => {
     await expect(startServer({ engine: sqlite, env: { BASE_CURRENCIES: 'CHF' } })).rejects.toThrow(
       'BASE_CURRENCIES: there is no rate of CHF: add it to unitsPerDollar of RATES_FILE, or set RATES to sources that quote it',
     );
   });
 
-  it.each(['XYZ', 'USDT', 'CH', 'CHF,,SEK', 'CHF;SEK'])('must be a currency of the world: not %s', (text) => {
+  it.each(['XYZ', 'USDT', 'CH', 'CHF,,SEK', 'CHF;SEK'])('BASE_CURRENCIES does not allow %s', (text) => {
     expect(() => readConfig({ BASE_CURRENCIES: text })).toThrow(
       `BASE_CURRENCIES: "${text}" is not allowed; it must be ISO 4217 codes such as CHF,SEK, separated by commas`,
     );
   });
 
-  it('has the decimals that it has in the world', () => {
+  it('a fiat currency has its ISO 4217 decimals', () => {
     expect(['CHF', 'JPY', 'KWD', 'EUR', 'BTC'].map((code) => fiatCurrency(code)?.decimals)).toEqual([
       ...[2, 0, 3, 2, undefined],
     ]);

@@ -49,7 +49,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Servers on o
     return replies.map(({ body }) => body.message);
   }
 
-  it('say that their BASE_CURRENCIES differ, as long as both run', async () => {
+  it('Servers on one database report that their BASE_CURRENCIES differ, as long as both run', async () => {
     const one = await start('SEK,CHF');
     const other = await start('CHF');
     expect(await look(one, other)).toEqual([

@@ -38,11 +38,11 @@ describe('The worth of an amount', () => {
     ['ETH', 'NGN', 1n, '0', '4697000', 7200],
     ['NGN', 'ETH', 100n, '0.000000212901852246', '0.00000021290185', 7200],
     ['EUR', 'EUR', 12_345n, '123.45', '1', 0],
-  ])('is exact: of %s in %s, %s units', (from, to, units, amount, price, rateAgeSeconds) => {
+  ])('The worth is exact: of %s in %s, %s units', (from, to, units, amount, price, rateAgeSeconds) => {
     expect(worth(units, from, to)).toEqual({ currency: to, amount, rate: price, rateAgeSeconds });
   });
 
-  it('is not known without a rate of either', () => {
+  it('The worth of an amount is unknown without a rate of either currency', () => {
     const nothing = { amount: null, rate: null, rateAgeSeconds: null };
     expect(worth(1n, 'TRX', 'EUR')).toEqual({ currency: 'EUR', ...nothing });
     expect(worth(1n, 'USDC', 'GBP')).toEqual({ currency: 'GBP', ...nothing });
@@ -64,7 +64,7 @@ describe('Balances', () => {
   });
   afterAll(() => server.stop());
 
-  it('say what they are worth in the currency of the books, and only if there is something', async () => {
+  it('A balance has its worth in the currency of the books, if there is anything', async () => {
     const { address, amount } = await merchant.lock();
     await merchant.pay(address, amount);
     const worths = async () => {

@@ -103,7 +103,7 @@ describe.each(enginesOfQuick)('credentials of nodes on $name', (engine) => {
     ['is on another chain', undefined, ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined)],
   ];
 
-  it('are in no log line, metric, error, reply or command, whatever the nodes do', async () => {
+  it('Credentials of nodes are in no log line, metric, error, reply or command, whatever the nodes do', async () => {
     const payment = await server.lock('ETH', 'evm-dev');
     await anvil.send(payment.address, payment.amount);
     await anvil.mine(12);

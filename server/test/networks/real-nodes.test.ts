@@ -84,7 +84,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
   const units = (amount: number, decimals: number) =>
     BigInt(Math.round(amount * 1e8)) * 10n ** BigInt(decimals - 8);
 
-  it('takes an ether payment in two parts', async () => {
+  it('A payment in ether succeeds in two parts', async () => {
     const { id, amount, address } = await lock('ETH', 'evm-dev');
     const whole = units(amount, 18);
     await anvil.send(address, whole / 2n);
@@ -96,7 +96,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
-  it('says what a transaction is to a payment whether or not the books know it', async () => {
+  it('The check of a transaction says what it is to a payment, whether or not the books know it', async () => {
     const { id, address } = await lock('ETH', 'evm-dev');
     const check = (hash: string, of = id) =>
       openShop(server).ask('GET', `/v1/payments/${of}/transfers/${hash}`);
@@ -125,7 +125,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(await check(own)).toEqual({ ...paid, amount: 0.001 });
   });
 
-  it('takes a token with more decimals than the books', async () => {
+  it('A payment in a token with more decimals than the books succeeds', async () => {
     const { id, amount, address } = await lock('USDT', 'evm-dev');
     await anvil.call('PlainToken', token as `0x${string}`, 'transfer', [address, units(amount, 18) + 1n]);
     await anvil.mine(2);
@@ -133,7 +133,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
-  it('shows a wallet in the browser how to pay, from the lock on, and only on real EVM networks', async () => {
+  it('A payment shows a wallet in the browser how to pay, from the lock on, and only on real EVM networks', async () => {
     const { ask, create } = openShop(server);
     const payment = await create();
     expect(payment.evm).toBeUndefined();
@@ -152,7 +152,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(await evmOf(await lock('BTC', 'bitcoin'))).toBeUndefined();
   });
 
-  it.runIf(hasLitecoind)('takes litecoins, seen before they are in a block', async () => {
+  it.runIf(hasLitecoind)('A payment in litecoins is seen before its block, and succeeds', async () => {
     const { id, amount, address } = await lock('LTC', 'litecoin-regtest');
     expect(address).toMatch(/^rltc1/);
     await litecoin?.pay(address, String(amount));
@@ -163,7 +163,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
-  it('finds a transaction of the merchant’s own wallet, and what it pays to an address', async () => {
+  it('A transaction of the merchant’s own wallet is found, with the amount that it pays to an address', async () => {
     const found = async (code: string, txHash: string, address: string) => {
       const connected = server.app.connected.find(({ network }) => network.code === code);
       const place = await connected?.locate(txHash.replace(/^0x/, ''), signal);
@@ -182,7 +182,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(await found('evm-dev', `0x${'ab'.repeat(32)}`, stranger)).toBeUndefined();
   });
 
-  it('checks the nodes, and names the one that cannot be reached', async () => {
+  it('The check of the networks names the node that cannot be reached', async () => {
     const progress: string[] = [];
     const context = commandContext(server, progress);
     const output = await runWith(context, 'networks check');
@@ -193,7 +193,7 @@ describe.each(enginesOfQuick)('real nodes on $name', (engine) => {
     expect(JSON.stringify(output) + progress.join()).not.toContain(secret);
   });
 
-  it('says no credential of a node in a line of its log, while nodes fail', async () => {
+  it('No line of the log has a credential of a node, while nodes fail', async () => {
     await anvil.stop();
     await expect(scan('evm-dev')).rejects.toThrow(/node 2 cannot be reached/);
     const context = commandContext(server, []);

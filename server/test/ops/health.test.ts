@@ -102,7 +102,7 @@ it.each<[string, Partial<Condition>]>([
       webhookLagMs: () => Promise.resolve(31_000),
     },
   ],
-])('Not ready: %s', async (reason, change) => {
+])('The server is not ready: %s', async (reason, change) => {
   expect(await ready(change)).toEqual([503, `Not ready to serve: ${reason}`, '1']);
 });
 
@@ -110,11 +110,11 @@ it.each<[string, Partial<Condition>]>([
   ['all is well', {}],
   ['one receiver hangs while others are delivered to', { webhookLagMs: () => Promise.resolve(1e9) }],
   ['there is nothing to deliver', { webhooksIdleMs: () => 1e9 }],
-])('Ready: %s', async (_, change) => {
+])('The server is ready: %s', async (_, change) => {
   expect(await ready(change)).toEqual([200, 'Ready', null]);
 });
 
-it('Ready: says of each network with nodes how far it is, which node is in use, and what is wrong, but quotes no provider', async () => {
+it('/readyz has the lag, the node in use and the problems of each network with nodes, but quotes no provider', async () => {
   const app = express();
   app.use(startRequest);
   const networks: Condition['networks'] = () => [
@@ -160,7 +160,7 @@ describe.each(engines)('The server on $name', (engine) => {
   let server: TestServer | undefined;
   afterEach(() => server?.stop());
 
-  it('is not ready while a network is further behind than allowed', async () => {
+  it('The server is not ready while a network is further behind than allowed', async () => {
     let skew = 0;
     server = await startServer({
       engine,

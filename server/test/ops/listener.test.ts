@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { listen } from '../../src/core/ops/listener.js';
 
-it('replies 503 until the server is ready', async () => {
+it('The listener replies 503 until the server is ready', async () => {
   const listener = await listen('127.0.0.1', 0);
   const early = await fetch(listener.url);
   expect([early.status, early.headers.get('retry-after')]).toEqual([503, '1']);
@@ -15,7 +15,7 @@ it('replies 503 until the server is ready', async () => {
   await expect(fetch(listener.url)).rejects.toThrow();
 });
 
-it('fails if the address is in use', async () => {
+it('The listener fails if the address is in use', async () => {
   const listener = await listen('127.0.0.1', 0);
   await expect(listen('127.0.0.1', Number(new URL(listener.url).port))).rejects.toMatchObject({
     code: 'EADDRINUSE',
@@ -23,13 +23,13 @@ it('fails if the address is in use', async () => {
   await listener.close(0, 1000, () => undefined);
 });
 
-it('writes an IPv6 address in brackets', async () => {
+it('The listener writes an IPv6 address in brackets', async () => {
   const listener = await listen('::1', 0);
   expect(listener.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
   await listener.close(0, 1000, () => undefined);
 });
 
-it('waits for running requests, but not for idle connections', async () => {
+it('The listener waits for running requests when it closes, but not for idle connections', async () => {
   const listener = await listen('127.0.0.1', 0);
   let finish: () => void = () => undefined;
   const arrived = new Promise<void>((resolve) => {
@@ -52,7 +52,7 @@ it('waits for running requests, but not for idle connections', async () => {
   expect(performance.now() - start).toBeLessThan(2000);
 });
 
-it('accepts requests while it lingers, and closes their connections after the reply', async () => {
+it('The listener accepts requests while it lingers, and closes their connections after the reply', async () => {
   const listener = await listen('127.0.0.1', 0);
   listener.serve((_request, response) => response.end('served'));
   expect((await fetch(listener.url)).headers.get('connection')).toBe('keep-alive');
@@ -67,7 +67,7 @@ it.each([
   ['a new connection', false],
   ['an open connection', true],
 ])(
-  'serves a request that came on %s while the process was too busy to look, longer than it lingers',
+  'The listener serves a request that came on %s while the process was too busy to look, longer than it lingers',
   async (_on, keepAlive) => {
     const listener = await listen('127.0.0.1', 0);
     listener.serve((_request, response) => response.end('served'));
@@ -90,7 +90,7 @@ it.each([
   },
 );
 
-it('cuts the remaining connections when the time is up', async () => {
+it('The listener cuts the remaining connections when the time is up', async () => {
   const listener = await listen('127.0.0.1', 0);
   listener.serve(() => undefined);
   const { hostname, port } = new URL(listener.url);
@@ -112,7 +112,7 @@ it.each([
     'Upgrade: h2c\r\nTransfer-Encoding: chunked',
     'ZZ\r\nx\r\n0\r\n\r\n',
   ],
-])('cuts a request %s', async (_, headers, body) => {
+])('The listener cuts a request %s', async (_, headers, body) => {
   const listener = await listen('127.0.0.1', 0, { stopMs: 100 });
   listener.serve((request, response) => {
     request.resume().once('end', () => response.end('served'));
@@ -124,7 +124,7 @@ it.each([
   await listener.close(0, 1000, () => undefined);
 });
 
-it('waits for a reply that takes longer than a request may stop', async () => {
+it('The listener waits for a reply that takes longer than a request may stop', async () => {
   const listener = await listen('127.0.0.1', 0, { stopMs: 20 });
   listener.serve((request, response) => {
     request.resume().once('end', () => setTimeout(() => response.end('served'), 100));

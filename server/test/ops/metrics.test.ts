@@ -23,7 +23,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     return response.text();
   };
 
-  it('does not exist without METRICS_TOKEN, and requires it', async () => {
+  it('/metrics does not exist without METRICS_TOKEN, and requires it', async () => {
     const closed = await startServer({ engine });
     const nothing = await call(closed.url, 'GET', '/metrics', { key: token });
     expect([nothing.status, nothing.body.data.code]).toEqual([404, 'not_found']);
@@ -42,7 +42,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('counts requests by path pattern, and payments by status', async () => {
+  it('/metrics counts requests by path pattern, and payments by status', async () => {
     const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     const secret = 'ada@example.com';
     const made = await api('POST', '/v1/payments/checkout', {
@@ -76,7 +76,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('does not grow by the requests of strangers', async () => {
+  it('/metrics does not grow by the requests of strangers', async () => {
     const { url, publicKey, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     const series = async () =>
       (await scrape(url))
@@ -115,7 +115,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('is right at the first scrape, and not one scrape behind', async () => {
+  it('/metrics is right at the first scrape, and not one scrape behind', async () => {
     const { url, api, app, database, bootstrapped, stop } = await startServer({
       engine,
       env: { METRICS_TOKEN: token },
@@ -183,7 +183,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('reports networks, webhooks, jobs and the database', async () => {
+  it('/metrics reports networks, webhooks, jobs and the database', async () => {
     const { url, api, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 10_000 }).toBe(200);
     await api('POST', '/sandbox/blocks', { body: { network: 'tron', count: 3 } });

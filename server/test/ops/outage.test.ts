@@ -101,7 +101,7 @@ describe.each(engines)('A full disk on $name', (engine) => {
 describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
   'A database that stops: $name',
   (engine) => {
-    it('is a 503 and no bug, and the server is back when the database is', async () => {
+    it('a database that stops causes a 503 and no bug, and the server is back when the database is', async () => {
       database = await engine.create();
       proxy = await openAddress(database.url);
       server = await startServer({

@@ -75,7 +75,7 @@ describe('The periods for which data is kept', () => {
     expect(files.get(file)?.includes(fill(text)), fill(text)).toBe(true);
   });
 
-  test('are written in the unit that a reader would choose', () => {
+  test('A period is written in the unit that a reader would choose', () => {
     const spelled = [30 * 60_000, 3_600_000, 12 * 3_600_000, 86_400_000, 7 * 86_400_000].map(spellPeriod);
     expect(spelled).toEqual(['30 minutes', 'one hour', '12 hours', '24 hours', '7 days']);
   });

@@ -14,7 +14,7 @@ function collect() {
 }
 
 describe.each(enginesOfQuick)('On $name, the log at info', (engine) => {
-  it('has wrong keys, refused access, limits, and keys made and revoked by any process', async () => {
+  it('The log at info has wrong keys, refused access, limits, and keys made and revoked by any process', async () => {
     const { lines, log } = collect();
     const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1' };
     const server = await startServer({ engine, env, log });

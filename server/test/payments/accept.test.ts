@@ -60,7 +60,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     return locked;
   }
 
-  it('makes an expired payment a success, notifies the shop, and posts nothing twice', async () => {
+  it('Accepting an expired payment makes it a success, notifies the shop, and posts nothing twice', async () => {
     const { id } = await short(9.5);
     const balance = await merchant.balance();
     const { status, body } = await accept(id, 9.5);
@@ -96,7 +96,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     ]);
   });
 
-  it('settles a payment in progress for the sum that has arrived, and counts what comes later as more', async () => {
+  it('Accepting a payment in progress settles it for the sum that has arrived, and a later sum counts as more', async () => {
     const { id, address } = await part(9);
     await merchant.untilState(id, 'partially_paid');
     const { body } = await accept(id, 9);
@@ -113,7 +113,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     ]);
   });
 
-  it('takes money that came late and is too little', async () => {
+  it('A payment that came late and is too little can be accepted', async () => {
     const locked = await merchant.lock();
     await merchant.advance(86_400);
     await merchant.untilState(locked.id, 'expired');
@@ -123,7 +123,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     expect(isVerified(await show(locked.id))).toBe(true);
   });
 
-  it('accepts only the sum that was seen, and only where something came and more was due', async () => {
+  it('Only the sum that was seen can be accepted, and only where something came and more was due', async () => {
     const { id } = await short(5);
     const other = await accept(id, 6);
     expect([other.status, other.body.message]).toEqual([
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     expect((await show(id)).state).toBe('expired_partial');
   });
 
-  it('leaves to a refund what it holds, and cancels one that still waits for an address', async () => {
+  it('A refund with an address keeps a payment from being accepted, and one that waits for an address is cancelled', async () => {
     const held = await short(5);
     const refund = await merchant.refund(held.id, { kind: 'unaccepted' });
     await openClaimBrowser(server).claim(claimTokenOf(refund), externalAddresses.tron);
@@ -161,7 +161,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     await merchant.expectBooksInOrder();
   });
 
-  it('is no success any more once the network reverts the money, and one again when it returns', async () => {
+  it('An accepted payment is no success while the network has reverted its money, and one again when it returns', async () => {
     const { id } = await part(9.5);
     await merchant.untilState(id, 'partially_paid');
     expect((await accept(id, 9.5)).status).toBe(200);
@@ -171,7 +171,7 @@ describe.each(enginesOfTurn)('Accepting a short payment, on $name', (engine) => 
     expect(returned).toMatchObject({ amountReceived: 9.5, accepted: { amount: 9.5 } });
   });
 
-  it('is for owners and managers who have just signed in, and for keys of full scope', async () => {
+  it('A payment can be accepted by a manager, but not by support, an accountant or a key of narrower scope', async () => {
     const { id } = await short(5);
     const body = { amount: 5, note: 'On the phone' };
     for (const role of ['support', 'accountant'] as const) {

@@ -221,12 +221,12 @@ const rows: readonly Row[] = [
 ];
 
 describe('the state of a payment', () => {
-  it.each(rows)('is $state when $when', ({ facts, receipts = [], now = 500, readUntil = 500, state }) => {
+  it.each(rows)('State is $state if $when', ({ facts, receipts = [], now = 500, readUntil = 500, state }) => {
     const payment = { ...locked, ...facts, receipts: receipts.map(receipt) };
     expect(assess(payment, now, readUntil)).toBe(state);
   });
 
-  it('does not depend on the order of the receipts', () => {
+  it('The state of a payment does not depend on the order of the receipts', () => {
     const receipts = [{ amount: 40n }, { amount: 60n, isConfirmed: false }, { currency: 'TRX' }].map(receipt);
     const states = [receipts, [...receipts].reverse()].map((order) =>
       assess({ ...locked, receipts: order }, 500, 500),

@@ -32,7 +32,7 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
     return (await openShop(server).send(address, amount, { network, currency })).txHash;
   }
 
-  it.each(['tron', 'ethereum'])('says what it paid, and how deep it is, on %s', async (network) => {
+  it.each(['tron', 'ethereum'])('The check shows amount and depth of a transfer on %s', async (network) => {
     const payment = await records.lockedPayment(network);
     const hash = await sendTo(payment, 1.5);
     const paid = { answer: 'paid_this', network, currency: 'USDT', amount: 1.5 };
@@ -61,7 +61,7 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
     expect([stolen.status, stolen.body.data.code]).toEqual([404, 'not_found']);
   });
 
-  it('knows no transfer that a reorganisation removed', async () => {
+  it('The check knows no transfer that a reorganisation removed', async () => {
     const payment = await records.lockedPayment();
     const hash = await sendTo(payment, 1);
     await records.sandbox('blocks', { network: 'tron', count: 1 });
@@ -69,7 +69,7 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
     expect((await check(payment.id, hash)).answer).toBe('unknown');
   });
 
-  it('refuses what is no hash, and a payment without an address', async () => {
+  it('The check refuses a text that is no hash, and a payment without an address', async () => {
     const { id } = await records.lockedPayment();
     for (const hash of [
       '1',
@@ -81,7 +81,7 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
     expect((await ask(await records.setPayment(), noHash)).body.data.code).toBe('currency_not_set');
   });
 
-  it('changes nothing', async () => {
+  it('The check of a transfer changes nothing', async () => {
     const payment = await records.lockedPayment();
     const hash = await sendTo(payment, 1);
     const read = async () =>

@@ -247,7 +247,7 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     },
   );
 
-  it('refuses a price that no payer could type, and names the decimals that count', async () => {
+  it('A price that no payer could type is refused, and the error names the decimals that count', async () => {
     const body = { amount: '10.123456', baseCurrency: 'USDT' };
     const answer = await server.api('POST', '/v1/payments/checkout', { body });
     expect(answer.status).toBe(400);
@@ -258,7 +258,7 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     expect(usdt?.payableDecimals).toBe(2);
   });
 
-  it('adds up over all payments and deposits to the balance and the fees', async () => {
+  it('Records add up over all payments and deposits to the balance and the fees', async () => {
     const { data: wallet } = await records.merchant.wallets.create({
       body: { currency: 'USDT', label: 'Till' },
     });
@@ -314,7 +314,7 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     expect((await server.api('GET', checkout)).body.data).toEqual(await verify(id));
   });
 
-  it('counts the confirmations of a transfer on another network by that network', async () => {
+  it('The confirmations of a transfer on another network are counted by that network', async () => {
     const { id, address } = await merchant.lock({ currency: 'USDC', network: 'base' });
     await merchant.mine(3, 'base');
     await merchant.send(address, 1, { currency: 'USDC', network: 'polygon' });
@@ -324,7 +324,7 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     ]);
   });
 
-  it('carries the metadata of the merchant’s server everywhere, and in events with the money', async () => {
+  it('Metadata of the merchant’s server is in every view of a payment, and in events with the money', async () => {
     await records.setWebhookUrl('http://127.0.0.1:9/');
     const metadata = { orderId: '42', 'any key': '"quoted" é' };
     const { id, metadata: kept } = await merchant.create({ metadata });
@@ -353,14 +353,14 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     ['a number', { key: 42 }],
     ['an object', { key: {} }],
     ['a list', ['x']],
-  ])('is refused with %s as metadata', async (_, metadata) => {
+  ])('A payment is refused with %s as metadata', async (_, metadata) => {
     const body = { amount: 10, baseCurrency: 'USD', metadata };
     const reply = await server.api('POST', '/v1/payments/checkout', { body });
     expect([reply.status, reply.body.data.code]).toEqual([400, 'validation_error']);
     expect(reply.body.data.param).toMatch(/^metadata/);
   });
 
-  it('takes metadata up to the limits, and none from a public key', async () => {
+  it('A payment takes metadata up to the limits, and none from a public key', async () => {
     const metadata = Object.fromEntries(
       Array.from({ length: 20 }, (_, key) => [String(key).padStart(40, 'k'), 'v'.repeat(500)]),
     );

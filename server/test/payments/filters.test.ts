@@ -104,7 +104,7 @@ describe.each(enginesOfTurn)('the list of transactions, on $name', (engine) => {
     expect((await server.api('GET', '/v1/transactions?search=')).status).toBe(400);
   });
 
-  it('is paged in the same way with a filter, and agrees with the status of every state', async () => {
+  it('A filtered list is paged like the whole one, and agrees with the status of every state', async () => {
     const customer = { email: records.email() };
     const ids: string[] = [];
     for (const _state of paymentState.options) {

@@ -43,7 +43,7 @@ describe.each(engines)('random histories, on $name', (engine) => {
   const seeds = seedsOf(roundsOf({ usual: 8, soak: 500 }));
   const batches = Math.ceil(seeds.length / batchSize);
   it.each(Array.from({ length: batches }, (_, index) => index))(
-    `equal the naive model (batch %i of ${batches})`,
+    `Random histories equal the naive model (batch %i of ${batches})`,
     { timeout: 600_000 },
     async (batch) => {
       const from = batch * batchSize;

@@ -67,7 +67,7 @@ describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine
     return { state: String(truth['state']), page: first?.page ?? '', shown: first?.retrieved };
   }
 
-  it('is what it is after each change that another server makes', async () => {
+  it('A view for strangers is current after each change that another server makes', async () => {
     const records = createRecords(server);
     const id = await records.payment();
     expect((await read(id)).state).toBe('created');
@@ -106,7 +106,7 @@ describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine
     expect((await read(id)).shown?.['refunds']).toMatchObject([{ status: 'cancelled' }]);
   });
 
-  it('is made once, until the payment changes', async () => {
+  it('A view for strangers is made once, until the payment changes', async () => {
     const records = createRecords(server);
     const { id } = await records.lockedPayment();
     const { payments } = server.app;
@@ -119,7 +119,7 @@ describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine
     expect((await read()).map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
   });
 
-  it('is the change that was made after a failover to a standby that lacked the last one', async () => {
+  it('A view for strangers is current after a failover to a standby that lacked the last change', async () => {
     const records = createRecords(server);
     const { id } = await records.lockedPayment();
     await read(id);
@@ -134,7 +134,7 @@ describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine
     expect(Number((await read(id)).shown?.['amount'])).toBe(123.45);
   });
 
-  it('is nothing of a customer who was erased, also by another server', async () => {
+  it('A view for strangers has nothing of a customer who was erased, also by another server', async () => {
     const body = {
       amount: 5,
       baseCurrency: 'USD',
@@ -151,7 +151,7 @@ describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine
     expect(JSON.stringify((await read(id)).shown)).not.toMatch(/Z\. Q\.|z…@/);
   });
 
-  it('names the shop and its key as they are, at the latest after 5 seconds if another server changed them', async () => {
+  it('A payment’s page shows a new name and key of the shop within seconds if another server changed them', async () => {
     const records = createRecords(server);
     const id = await records.payment();
     const page = async () => (await fetch(`${server.url}/pay/${id}`)).text();

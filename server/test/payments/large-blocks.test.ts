@@ -36,7 +36,7 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
     return (await paid.execute()).length;
   }
 
-  it('confirms them in several transactions, each whole, and replies when all are confirmed', async () => {
+  it('many payments of a block are confirmed in several transactions, each whole, before the reply', async () => {
     await payAll();
     await openShop(server).mine(1);
     const mined = openShop(server).mine(30);
@@ -71,7 +71,7 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
     const aBlock = { height: 1, hash: 'h', parentHash: 'g', time: 0, transfers: [] };
     const places = (chosen: readonly DueReceipt[]) => chosen.map(({ id }) => Number(id.slice(1)));
 
-    it('goes through all of them, although the first ones stay due, and then stops', async () => {
+    it('the choice of receipts goes through all of them, although the first ones stay due, and then stops', async () => {
       const choose = createChooseDue();
       const rounds: { places: number[]; hasMore: boolean }[] = [];
       for (let scan = 0; scan < 4; scan += 1) {
@@ -85,7 +85,7 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
       expect(rounds[3]).toEqual(rounds[0]);
     });
 
-    it('goes through them once more if a block came meanwhile', async () => {
+    it('the choice of receipts goes through all of them once more if a block came meanwhile', async () => {
       const choose = createChooseDue();
       const scan = (blocks: ScanBatch['blocks']) =>
         server.database.write((transaction: Transaction) =>
@@ -97,7 +97,7 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
       expect(await scan([])).toBe(false);
     });
 
-    it('begins again where a transaction failed', async () => {
+    it('the choice of receipts begins again where a transaction failed', async () => {
       const choose = createChooseDue();
       const failed = server.database.write((transaction: Transaction) => {
         choose(transaction, batch(), due(25), []);
@@ -110,7 +110,7 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
       expect(places(chosen)[0]).toBe(0);
     });
 
-    it('takes at once what lost its confirmation, and all of a payment that changes anyway', async () => {
+    it('receipts that lost their confirmation are chosen at once, and all of a payment that changes anyway', async () => {
       const choose = createChooseDue();
       const lost = due(12, 'confirmed');
       const { chosen } = await server.database.write((transaction: Transaction) =>

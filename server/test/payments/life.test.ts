@@ -53,7 +53,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   const lastEvent = (payment: Payment) => payment.transactionTimeLog.at(-1);
   const events = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
 
-  it('starts in progress and unlocked, with all currency options and no amount yet', async () => {
+  it('A payment starts in progress and unlocked, with all currency options and no amount yet', async () => {
     const before = Date.now();
     const { data } = await checkout.create({
       ...price,
@@ -86,7 +86,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(events(payment)).toEqual(['Payment started']);
   });
 
-  it('takes one address, at the lock, however many coins and networks the payer looks at', async () => {
+  it('A payment takes one address, at the lock, however many coins and networks the payer looks at', async () => {
     const { data } = await checkout.create(price);
     const { id } = data.payment;
     const addresses = () =>
@@ -117,7 +117,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(again.transactionTimeLog).toHaveLength(locked.transactionTimeLog.length + 1);
   });
 
-  it('succeeds once when it has its confirmations, and credits the amount less the fee', async () => {
+  it('A payment succeeds once when it has its confirmations, and credits the amount less the fee', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await shop.send(address, due);
@@ -217,7 +217,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(2n * (3_250_000n - 32_500n));
   });
 
-  it('expires at its deadline when nothing arrives, and not before', async () => {
+  it('A payment expires at its deadline when nothing arrives, and not before', async () => {
     let id: string;
     // The server's clock keeps running: a try counts only if it took less than the second that is left.
     for (let tries = 1; ; tries += 1) {
@@ -242,7 +242,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect([cancelled.status, cancelled.body.data.code]).toEqual([409, 'invalid_state']);
   });
 
-  it('cannot be locked after its deadline, even if it has not been marked as expired yet', async () => {
+  it('A payment cannot be locked after its deadline, even if it has not been marked as expired yet', async () => {
     const { data } = await checkout.create(price);
     const { id } = data.payment;
     await checkout.setCurrency(id, 'USDT', 'tron');
@@ -262,14 +262,14 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect([lockedAt, quote]).toEqual([null, null]);
   });
 
-  it('expires a day after its creation when no currency is locked', async () => {
+  it('A payment expires a day after its creation when no currency is locked', async () => {
     const { data } = await checkout.create(price);
     await checkout.setCurrency(data.payment.id, 'USDT', 'tron');
     await shop.advance(86_401);
     expect(await verify(data.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
   });
 
-  it('expires even if another payment fails to', async () => {
+  it('A payment expires even if another payment fails to', async () => {
     const [broken, sound] = [(await checkout.create(price)).data, (await checkout.create(price)).data];
     const change = (id: string, row: { base_amount?: string; expires_at?: number }) =>
       server.database.write((transaction) =>
@@ -283,7 +283,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     await change(broken.payment.id, { base_amount: '500000' });
   });
 
-  it('does not expire while funds that were seen in time wait for confirmations', async () => {
+  it('A payment does not expire while funds that were seen in time wait for confirmations', async () => {
     const { id, address } = await lock();
     await shop.send(address, due);
     await shop.advance(1801);
@@ -292,7 +292,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
   });
 
-  it('expires despite unconfirmed funds that do not count', async () => {
+  it('A payment expires despite unconfirmed funds that do not count', async () => {
     const { id, address } = await lock('USDC', 'base');
     await shop.send(address, due, { currency: 'USDC', network: 'polygon' });
     await shop.advance(1801);
@@ -358,7 +358,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
 
-  it('credits the wrong currency but does not count it', async () => {
+  it('A payment credits the wrong currency but does not count it', async () => {
     const before = await available('TRX');
     const { id, address } = await lock();
     await shop.send(address, 100, { currency: 'TRX' });
@@ -369,7 +369,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
-  it('finds funds on another network of the same family but does not count them', async () => {
+  it('Funds on another network of the same family are found, but do not count', async () => {
     const { id, address } = await lock('USDC', 'base');
     await shop.send(address, due, { currency: 'USDC', network: 'polygon' });
     await shop.mine(2, 'polygon');
@@ -378,7 +378,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(events(record).some((event) => event.includes('USDC on polygon'))).toBe(true);
   });
 
-  it('falls back when its unconfirmed transfer is dropped, and succeeds when it is sent again', async () => {
+  it('A payment falls back when its unconfirmed transfer is dropped, and succeeds when it is sent again', async () => {
     const { id, address } = await lock();
     await shop.send(address, due);
     await shop.mine(1);
@@ -393,7 +393,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: due });
   });
 
-  it('becomes an error when its settled receipt is lost, and a success when it is confirmed again', async () => {
+  it('A settled payment is an error once its receipt is lost, and a success once it is confirmed again', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await shop.pay(address, due);
@@ -406,7 +406,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
 
-  it('checks the currency first, then that the payment exists, then its state', async () => {
+  it('A choice is checked for its currency first, then that the payment exists, then its state', async () => {
     const { id } = await lock();
     const path = (payment: string, rest: string) => `/v1/payments/checkout/${payment}/${rest}`;
     const rows = [
@@ -426,7 +426,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect([reply.status, reply.body.data.code]).toEqual([409, 'currency_not_set']);
   });
 
-  it('rejects an option whose minimum is above the amount', async () => {
+  it('An option whose minimum is above the amount is rejected', async () => {
     const { data } = await checkout.create({ amount: 0.02, baseCurrency: 'USD' });
     const path = (option: string) => `/v1/payments/${data.payment.id}/currency/set/${option}`;
     const reply = await server.api('PATCH', path('BTC/bitcoin'), { key: server.publicKey });
@@ -434,7 +434,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await server.api('PATCH', path('USDT/tron'), { key: server.publicKey })).status).toBe(200);
   });
 
-  it('is not created if its amount is too small for every currency, and says what the least is', async () => {
+  it('A payment that is too small for every currency is not created, and the error names the least amount', async () => {
     const inNaira = (amount: string) => shop.checkout({ amount, baseCurrency: 'NGN', key: server.publicKey });
     const { status, body } = await inNaira('1');
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'amount']);
@@ -461,7 +461,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     [{ redirectUrl: 'javascript:alert(1)' }, 'redirectUrl'],
     [{ redirectUrl: 'https://user:secret@shop.example/' }, 'redirectUrl'],
     [{ redirectUrl: '/thanks' }, 'redirectUrl'],
-  ])('is not created from %j', async (change, param) => {
+  ])('A payment is not created from %j', async (change, param) => {
     const reply = await server.api('POST', '/v1/payments/checkout', {
       key: server.publicKey,
       body: { ...price, ...change },
@@ -480,7 +480,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     { amount: '5000' },
     { amount: 0.01, baseCurrency: 'usd' },
     { surplus: true },
-  ])('is created from %j', async (change) => {
+  ])('A payment is created from %j', async (change) => {
     const reply = await server.api('POST', '/v1/payments/checkout', {
       key: server.publicKey,
       body: { ...price, ...change },
@@ -488,7 +488,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(reply.status).toBe(200);
   });
 
-  it('has a unique reference: of concurrent requests with the same one, all but one are rejected', async () => {
+  it('A reference is unique: of concurrent requests with the same one, all but one are rejected', async () => {
     const body = { ...price, txRef: `order-${randomBytes(8).toString('hex')}` };
     const replies = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -501,7 +501,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(loser?.body.data).not.toHaveProperty('paymentId');
   });
 
-  it('is named to the server whose reference another of its requests has just taken', async () => {
+  it('A duplicate reference names the payment to the merchant’s server, also for concurrent requests', async () => {
     for (let round = 0; round < 5; round += 1) {
       const body = { ...price, txRef: `order-${randomBytes(8).toString('hex')}` };
       const replies = await Promise.all(
@@ -516,7 +516,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     }
   });
 
-  it('rejects references reserved for subscription payments', async () => {
+  it('References reserved for subscription payments are rejected', async () => {
     const txRef = `sub_${'0'.repeat(26)}_1`;
     const refused = await server.api('POST', '/v1/payments/checkout', { body: { ...price, txRef } });
     expect([refused.status, refused.body.data]).toMatchObject([
@@ -527,7 +527,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await server.api('POST', '/v1/payments/checkout', { body: other })).status).toBe(200);
   });
 
-  it('is listed newest first, in pages', async () => {
+  it('Payments are listed newest first, in pages', async () => {
     const all = (await merchant.transactions.list({ query: { skip: 100 } })).data;
     const page = await server.api('GET', '/v1/transactions?page=2&skip=3', { key: server.secretKey });
     expect(page.status).toBe(200);

@@ -46,7 +46,7 @@ describe.each(engines)('money, on $name', (engine) => {
     },
   );
 
-  it('follows a contract that pays less once its transaction is in another block, before and after it counted', async () => {
+  it('A payment follows a contract that pays another amount in another block, before and after it counted', async () => {
     const scope = await startShop();
     const payment = await shop.lock(scope);
     const rows = () =>
@@ -135,7 +135,7 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.expectBooksInOrder();
     });
 
-    it('is quarantined if the database refuses what it writes, without losing what others write', async () => {
+    it('A payment is quarantined if the database refuses its writes, without losing the writes of others', async () => {
       const scope = await startShop();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
@@ -150,7 +150,7 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.expectBooksInOrder();
     });
 
-    it('keeps a transfer whose receipt cannot be stored, until it can, with the time it was seen', async () => {
+    it('A transfer whose receipt cannot be stored is kept until it can, with the time it was seen', async () => {
       const scope = await startShop();
       const good = await shop.lock(scope);
       const bad = await shop.lock(scope);
@@ -185,7 +185,7 @@ describe.each(engines)('money, on $name', (engine) => {
   });
 
   describe('a late payment', () => {
-    it('in two parts is worth what they are worth together', async () => {
+    it('A late payment in two parts is worth what both are worth together', async () => {
       const scope = await startShop();
       const payment = await shop.lock(scope, { amount: '10.01' });
       await shop.pass(31 * minute);
@@ -198,7 +198,7 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.expectBooksInOrder();
     });
 
-    it('in two parts that lost a cent of worth together is refused', async () => {
+    it('A late payment in two parts that lost a cent of worth together is refused', async () => {
       const scope = await startShop();
       const payment = await shop.lock(scope, { amount: '10.01' });
       await shop.pass(31 * minute);
@@ -210,7 +210,7 @@ describe.each(engines)('money, on $name', (engine) => {
       expect((await shop.payment(payment.id)).state).toBe('expired_late');
     });
 
-    it('is one that was dropped and sent again after the deadline, at the worth it has then', async () => {
+    it('A transfer that is sent again after the deadline is late, at the worth it has then', async () => {
       const scope = await startShop();
       const payments = [await shop.lock(scope), await shop.lock(scope)];
       const [cheap, dear] = payments;
@@ -240,7 +240,7 @@ describe.each(engines)('money, on $name', (engine) => {
     });
   });
 
-  it('gives back exactly the fee that was taken when a settlement is lost', async () => {
+  it('A lost settlement gives back exactly the fee that was taken', async () => {
     const scope = await startShop();
     // At 1 %, each part on its own pays a fee of 1 unit less than its share of the settlement's.
     const payment = await shop.lock(scope, { amount: '0.03' });
@@ -258,7 +258,7 @@ describe.each(engines)('money, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('shows the fee that was charged, and says once that a payment is complete', async () => {
+  it('A payment shows the fee that was charged, and is logged as complete once', async () => {
     const scope = await startShop();
     const payment = await shop.lock(scope, { amount: '0.01' });
     await shop.send('tron', 'USDT', payment.address, 10_000n);
@@ -278,7 +278,7 @@ describe.each(engines)('money, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('shows naira and dollar values of at most 15 digits', async () => {
+  it('A dollar value has at most 15 digits', async () => {
     const scope = await startShop();
     shop.cents.set('USDT', 100_000_000_001n);
     const payment = await shop.lock(scope, { amount: '1000000000000.01' });

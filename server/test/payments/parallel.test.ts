@@ -94,7 +94,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     server = await startServer({ engine, databaseUrl: database.url });
   });
 
-  it('are locked in the order of their ids, whatever the order they are asked for', async () => {
+  it('Payments are locked in the order of their ids, whatever the order they are asked for', async () => {
     const ids = [
       await pendingPayment(server.secretKey, 'tron', 4),
       await pendingPayment(server.secretKey, 'bsc', 4),

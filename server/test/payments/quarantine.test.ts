@@ -99,7 +99,7 @@ describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
     };
   }
 
-  it.each(shapes)('keeps %s until its receipt can be stored, and then credits all of it', async (...of) => {
+  it.each(shapes)('Quarantine keeps %s until its receipt can be stored, then credits all', async (...of) => {
     const [, family, currency, shape] = of;
     const { code, mine } = await openNetwork(family, currency, shape);
     const merchant = await shop.merchant();
@@ -148,7 +148,7 @@ describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('keeps one output of a transaction that cannot be read from stopping the others, which then need the greatest depth', async () => {
+  it('An output that cannot be read does not stop the others of its transaction, which then need the greatest depth', async () => {
     const { network, chain, mine: add } = networkOf('evm', 'USDT', undefined);
     const depths = [{ upTo: { amount: '1000', currency: 'USD' }, confirmations: 2 }, { confirmations: 4 }];
     shop = await openSteppedShop(engine, { networks: [{ network: { ...network, depths }, chain }] });

@@ -59,7 +59,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
     });
 
   describe('the references', () => {
-    it('cannot take a reference from the merchant’s server, nor the server from the page', async () => {
+    it('A stranger and the merchant’s server cannot take a reference from each other', async () => {
       const txRef = reference();
       const strangers = paymentOf(await orderAs(server.publicKey, { txRef }));
       const own = paymentOf(await orderAs(server.secretKey, { txRef }));
@@ -74,14 +74,14 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect(stolen.body.data).not.toHaveProperty('paymentId');
     });
 
-    it('keeps a reference forever, also when its payment has ended', async () => {
+    it('A reference stays taken when its payment has ended', async () => {
       const txRef = reference();
       const { id } = paymentOf(await orderAs(server.publicKey, { txRef }));
       expect((await change(id, 'cancel')).status).toBe(200);
       expect(codeOf(await orderAs(server.publicKey, { txRef }))).toEqual([409, 'duplicate_tx_ref']);
     });
 
-    it('finds no other payment by it: both are listed, and each verifies as itself', async () => {
+    it('Two payments with one reference are both listed, and the shop’s own verifies as itself', async () => {
       const txRef = reference();
       const strangers = paymentOf(await orderAs(server.publicKey, { txRef, amount: 0.5 }));
       const own = paymentOf(await orderAs(server.secretKey, { txRef }));
@@ -101,7 +101,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       customerDetails: { email: 'a…@example.com', fullName: 'A. M. L.' },
     };
 
-    it('reads only initials and a shortened email of a payment that the merchant’s server created', async () => {
+    it('A stranger reads only initials and a shortened email of a payment that the merchant’s server created', async () => {
       const { id } = paymentOf(
         await orderAs(server.secretKey, { customer: payer, metadata: { crm: 'lovelace' } }),
       );
@@ -121,7 +121,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect(await page.text()).not.toMatch(secrets);
     });
 
-    it('gets no more from the create call, nor from its replay', async () => {
+    it('A stranger gets no more of the payer from the create call, nor from its replay', async () => {
       const headers = { 'Idempotency-Key': randomBytes(16).toString('hex') };
       const body = { customer: payer, txRef: reference() };
       const first = await orderAs(server.publicKey, body, headers);
@@ -139,7 +139,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       });
     });
 
-    it('reads no name of a wallet from a deposit', async () => {
+    it('A stranger reads no name of a wallet from a deposit', async () => {
       const { data: wallet } = await records.merchant.wallets.create({
         body: { currency: 'USDT', label: 'Ada Lovelace' },
       });
@@ -181,7 +181,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
     };
     const many = (count: number, amount: number) => Array.from({ length: count }, () => amount);
 
-    it('cannot make the reply to a payer long, whatever is sent to a payment', async () => {
+    it('Transfers cannot make the reply to a payer long, however many are sent to a payment', async () => {
       const { id, addressInformation, amount = 0 } = await records.lockedPayment();
       await insertTransfers(addressInformation?.address ?? '', [...many(400, 1), ...many(60, 1_000_000)]);
       const read = (path: string, key = server.secretKey) =>
@@ -210,7 +210,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       }
     });
 
-    it('are read again only when something has changed', async () => {
+    it('Transfers are read again only when something has changed', async () => {
       const { id, addressInformation, amount = 0 } = await records.lockedPayment();
       await insertTransfers(addressInformation?.address ?? '', many(20, 1));
       const path = `/v1/transactions/${id}/verify/checkout`;
@@ -248,7 +248,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect((await checkout.verify(own.id)).data.isRedirectTrusted).toBe(true);
     });
 
-    it('cannot store an address longer than 2048 bytes, whatever its letters', async () => {
+    it('A stranger cannot store an address longer than 2048 bytes, whatever its letters', async () => {
       const of = (letters: string) => `https://shop.example/${letters}`;
       const refused = await orderAs(server.publicKey, { redirectUrl: of('漢'.repeat(2000)) });
       expect([...codeOf(refused), refused.body.data.param]).toEqual([400, 'validation_error', 'redirectUrl']);
@@ -258,7 +258,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       }
     });
 
-    it('can name only the origins that the merchant allows, once there are some', async () => {
+    it('A stranger can name only the origins that the merchant allows, once there are some', async () => {
       await setOrigins(['https://shop.example', 'https://www.shop.example:8443']);
       for (const redirectUrl of [
         evil,
@@ -296,7 +296,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
   });
 
   describe('the database', () => {
-    it(`grows the log by one entry at most with ${repeats} repeated locks`, async () => {
+    it(`The log grows by one entry at most with ${repeats} repeated locks`, async () => {
       const id = await records.setPayment();
       expect((await change(id, 'currency/lock')).status).toBe(200);
       const before = (await logOf(id)).length;
@@ -309,7 +309,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect(log.at(-1)?.event).toBe('Currency already locked');
     });
 
-    it('keeps the first choices of a payer who keeps choosing, and the last', async () => {
+    it('The log keeps the first choices of a payer who keeps choosing, and the last', async () => {
       const id = await records.payment();
       const paths = ['currency/set/USDT/tron', 'currency/set/BTC/bitcoin'];
       const replies = [];
@@ -332,7 +332,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       expect(await logOf(id)).toHaveLength(21);
     });
 
-    it('logs a choice once, however often it is sent, and each new choice', async () => {
+    it('The log has a choice once, however often it is sent, and each new choice', async () => {
       const id = await records.payment();
       const path = 'currency/set/USDT/tron';
       for (let time = 0; time < 5; time += 1) expect((await change(id, path)).status).toBe(200);
@@ -383,7 +383,7 @@ describe.each(enginesOfSoak)('the changes of one payment with a public key, on $
   const changeAt = (at: TestServer, id: string, path: string, key = server.publicKey) =>
     at.api('PATCH', `/v1/payments/checkout/${id}/${path}`, { key });
 
-  it('are limited by the hour on all servers together, and say when to retry', async () => {
+  it('Public changes of a payment are limited by the hour on all servers together, with a time to retry', async () => {
     const id = await created();
     const statuses = [];
     for (let time = 0; time < 9; time += 1) {
@@ -413,7 +413,7 @@ describe.each(enginesOfSoak)('the changes of one payment with a public key, on $
     expect((await changeAt(server, id, 'currency/lock')).status).toBe(200);
   });
 
-  it('count repeated locks and cancels too, which would otherwise store a reply each', async () => {
+  it('Repeated locks and cancels of a payment count too, which would otherwise store a reply each', async () => {
     const id = await created();
     expect((await changeAt(server, id, 'currency/set/USDT/tron')).status).toBe(200);
     const locks = [];
@@ -424,7 +424,7 @@ describe.each(enginesOfSoak)('the changes of one payment with a public key, on $
     expect((await server.api('GET', `/v1/payments/${id}`)).body.data['status']).toBe('cancelled');
   });
 
-  it('are 60 in an hour by default', async () => {
+  it('A payment takes 60 public changes in an hour by default', async () => {
     const { readConfig } = await import('../../src/core/config.js');
     expect(readConfig({}).limits?.paymentChangesPerHour).toBe(60);
   });

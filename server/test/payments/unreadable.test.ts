@@ -61,7 +61,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
   const quarantined = () => shop.database.reader.selectFrom('quarantine').selectAll().execute();
   const stateOf = async (id: string) => (await shop.payment(id)).state;
 
-  it.each(broken)('does not stop its network: %s.%s is %s', async (...column) => {
+  it.each(broken)('An unreadable payment does not stop its network: %s.%s is %s', async (...column) => {
     const scope = await startShop();
     const bad = await shop.lock(scope);
     const good = await shop.lock(scope);
@@ -93,7 +93,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
     await shop.expectBooksInOrder();
   });
 
-  it.each(broken)('loses what the chain loses meanwhile: %s.%s is %s', async (...column) => {
+  it.each(broken)('An unreadable payment loses what the chain loses: %s.%s is %s', async (...column) => {
     const scope = await startShop();
     const [paid, seen, good] = [await shop.lock(scope), await shop.lock(scope), await shop.lock(scope)];
     for (const { address } of [paid, good]) await shop.send('tron', 'USDT', address, usdt(10));
@@ -118,7 +118,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
     await shop.expectBooksInOrder();
   });
 
-  it('stops nothing with a quarantined transfer that cannot be read, which is credited once it is repaired', async () => {
+  it('A quarantined transfer that cannot be read stops nothing, and is credited once it is repaired', async () => {
     const scope = await startShop();
     const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];
     const repair = await breakColumn(['payments', 'amount', 'broken'], bad.id);
@@ -144,7 +144,7 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
     await shop.expectBooksInOrder();
   });
 
-  it('is a deposit to a wallet once, although its transfer came into another block', async () => {
+  it('A deposit that cannot be read stays one deposit, although its transfer came into another block', async () => {
     const scope = await startShop();
     const wallet = await shop.database.write((transaction) =>
       shop.app.wallets.create(transaction, scope, { currency: 'USDT', label: '' }),

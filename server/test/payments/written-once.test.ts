@@ -124,7 +124,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
         .execute()
     ).map(({ type }) => type);
 
-  it('are one of the receipt and one of the payment where it is confirmed and credited', async () => {
+  it('A receipt and its payment are written once each where the receipt is confirmed and credited', async () => {
     const scope = await start();
     const { id, address } = await shop.lock(scope);
     await shop.send('tron', 'USDT', address, usdt(10));
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('are one of a receipt that is deep when it is first seen, or gets into a block', async () => {
+  it('A receipt that is deep when it is first seen, or gets into a block, is written once', async () => {
     const scope = await start();
     const [known, unknown] = [await shop.lock(scope), await shop.lock(scope)];
     await shop.send('tron', 'USDT', known.address, usdt(10));
@@ -164,7 +164,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('are one of each receipt that a scan confirms, and two of those that it leaves to the next', async () => {
+  it('A receipt that a scan confirms is written once, and one that it leaves to the next scan twice', async () => {
     const scope = await start();
     const { id, address } = await shop.lock(scope);
     await shop.flood('tron', 'USDT', address, 10_000n, 1200);
@@ -178,7 +178,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('credit a part that waited for the rest together with it, as one settlement', async () => {
+  it('A part that waited for the rest is credited together with it, as one settlement', async () => {
     const scope = await start();
     const { id, address } = await shop.lock(scope);
     await shop.send('tron', 'USDT', address, usdt(4));
@@ -197,7 +197,7 @@ describe.each(enginesOfTurn)('The writes of a scan, on $name', (engine) => {
   });
 
   it.each(refused.flatMap((one) => [['known', ...one] as const, ['new', ...one] as const]))(
-    'leave a %s receipt as seen, and in step with the chain, while %s cannot be written',
+    'A %s receipt stays as seen, and in step with the chain, while %s cannot be written',
     async (kind, _name, event, table, condition) => {
       const scope = await start();
       const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];

@@ -28,7 +28,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       return checks.flatMap(({ notes }) => notes ?? []);
     }
 
-    it('are the same after deposits and payouts by PSBT, to the last unit of the fee', async () => {
+    it('The books and the coins are the same after deposits and payouts by PSBT, to the last unit of the fee', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.5', '0.25');
       expect(await check()).toEqual([`The addresses of ${merchant.id} hold 0.75 LTC, as the books say`]);

@@ -51,20 +51,20 @@ describe('The weight of a transaction', () => {
     expect(Math.abs(transactionWeight(type, 1, outputs) - weight)).toBeLessThanOrEqual(4);
   });
 
-  it('becomes a fee that is rounded up', () => {
+  it('A fee by weight is rounded up', () => {
     expect(feeOf(561, 1000n)).toBe(141n);
     expect(feeOf(561, 1001n)).toBe(142n);
   });
 });
 
 describe('The fee', () => {
-  it('is divided without a rest', () => {
+  it('A fee is divided without a rest', () => {
     expect(sharesOf(10n, 3)).toEqual([4n, 3n, 3n]);
     expect(sharesOf(2n, 3)).toEqual([2n, 0n, 0n]);
     expect(sharesOf(5n, 0)).toEqual([]);
   });
 
-  it('rate is the estimate, but at least what the node relays, and never absurd', () => {
+  it('The fee rate is the estimate, but at least what the node relays, and never absurd', () => {
     const rates = { estimate: 5_000n, minimum: 1_000n, increment: 1_000n };
     expect(chooseFeeRate(undefined, rates)).toBe(5_000n);
     expect(chooseFeeRate(undefined, { ...rates, minimum: 9_000n })).toBe(9_000n);
@@ -79,7 +79,7 @@ describe('A key is named', () => {
   const origin = (path: string, changes: Partial<AccountUse>) =>
     readSpendingAccount(publicKey(path), { ...use, ...changes }).origin(1, 5);
 
-  it('from the account, if the master key is not known', () => {
+  it('A key is named from the account if the master key is not known', () => {
     expect(origin("m/84'/0'/0'", {})).toEqual({
       fingerprint: master.derive("m/84'/0'/0'").fingerprint,
       path: [1, 5],
@@ -93,7 +93,7 @@ describe('A key is named', () => {
     ['m', { script: 'p2pkh' }, []],
     ["m/0'", {}, [hardened]],
     ["m/48'/0'/7'", { path: 'm/48h/0h/7h' }, [48 + hardened, hardened, 7 + hardened]],
-  ] as const)('from the master key: %s', (path, changes, account) => {
+  ] as const)('A key is named from the master key: %s', (path, changes, account) => {
     const named = origin(path, { fingerprint: '0f056943', ...changes });
     expect(named).toEqual({ fingerprint: 0x0f056943, path: [...account, 1, 5] });
     // The path leads to the key that the address is of.
@@ -106,7 +106,7 @@ describe('A key is named', () => {
     expect(derive(1, 5)).toEqual(child.publicKey);
   });
 
-  it('at depth 2 by nobody’s convention', () => {
+  it('A key at depth 2 fits no convention, and needs its path', () => {
     expect(() => origin("m/1'/2'", { fingerprint: '0f056943' })).toThrow('give its path');
   });
 });

@@ -32,7 +32,7 @@ interface Transfer {
 }
 
 describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', (engine) => {
-  it(`pay each transfer once, over ${rounds} rounds`, { timeout: 300_000 + rounds * 60_000 }, async () => {
+  it(`A killed payout pays once, over ${rounds} rounds`, { timeout: 300_000 + rounds * 60_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     const node = await startLitecoin();

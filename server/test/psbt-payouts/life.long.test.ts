@@ -98,7 +98,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   }
 
   describe('reserves', () => {
-    it('its transfers and coins: a second export takes neither', async () => {
+    it('A PSBT reserves its transfers and coins: a second export takes neither', async () => {
       const { merchant, exported, first } = await prepare(['0.3', '0.2'], ['0.1']);
       expect(await merchant.export()).toMatchObject({ psbt: null, skipped: [] });
       const [second] = await merchant.transfers('0.05');
@@ -117,7 +117,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await expect(fail()).rejects.toThrow(`The transfer is paid by the PSBT ${exported.id}`);
     });
 
-    it('them against an export at the same time', async () => {
+    it('Only one of three exports at the same time makes a PSBT', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.3', '0.2');
       await merchant.transfers('0.1', '0.1');
@@ -137,14 +137,14 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       ['0,5', /must be satoshis per virtual byte, such as 12 or 1.5/],
       ['-1', /must be satoshis per virtual byte/],
       [undefined, /The node cannot estimate a fee yet/],
-    ])('a fee rate of %s', async (rate, message) => {
+    ])('An export refuses a fee rate of %s', async (rate, message) => {
       const merchant = await shop.merchant();
       await merchant.fund('0.2');
       await merchant.transfers('0.1');
       await expect(merchant.export({ 'fee-rate': rate })).rejects.toThrow(message);
     });
 
-    it('a fee that is more than the payment', async () => {
+    it('An export refuses a fee that is more than the payment', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.2');
       await merchant.transfers('0.0005');
@@ -169,7 +169,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       );
     });
 
-    it('nothing to pay, with a sentence', async () => {
+    it('An export with nothing to pay makes no PSBT, and says so', async () => {
       const merchant = await shop.merchant();
       const output = await shop.run(`transfers psbt export --network ${network} --merchant`, merchant.id);
       expect(output).toMatchObject({
@@ -178,7 +178,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       });
     });
 
-    it('dust, and pays the others', async () => {
+    it('An export refuses dust, and pays the other transfers', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.2');
       const [dust, fine] = await merchant.transfers('0.00002', '0.1');
@@ -208,13 +208,13 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       ],
       [{ fingerprint: '00c0ffee', path: 'm/x' }, /--path must be like/],
       [{ transfer: '01ARZ3NDEKTSV4RRFFQ69G5FAV' }, /does not wait to be sent/],
-    ])('%o', async (options, message) => {
+    ])('An export is refused with %o', async (options, message) => {
       const merchant = await shop.merchant();
       await expect(merchant.export(options)).rejects.toThrow(message);
     });
   });
 
-  it('names the keys as a hardware wallet knows them, and writes a new file', async () => {
+  it('A PSBT names the keys as a hardware wallet knows them, and is written to a new file', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.2');
     const [row] = await merchant.transfers('0.1', '0.02');
@@ -263,7 +263,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   });
 
   describe('with a higher fee', () => {
-    it('replaces the first version, and exactly one settles', async () => {
+    it('A version with a higher fee replaces the first one, and exactly one settles', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
       await expect(shop.bump(exported.id, '2.5')).rejects.toThrow(
@@ -287,7 +287,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.expectBooksInOrder();
     });
 
-    it('settles the first version if a miner took that one', async () => {
+    it('The first version settles if a miner took it in place of the one with a higher fee', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
       const bumped = await shop.bump(exported.id, '20');
@@ -309,7 +309,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect(await shop.statuses(rows)).toEqual(['success']);
     });
 
-    it('is refused if the change cannot pay it', async () => {
+    it('A higher fee is refused if the change cannot pay it, or the PSBT is in a block', async () => {
       const { merchant, exported } = await prepare(['0.10005'], ['0.099']);
       await expect(shop.bump(exported.id, '960')).rejects.toThrow(
         /The coins of this PSBT cannot pay that: after the transfers, 0.00105 LTC is left for the fee/,
@@ -321,7 +321,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   });
 
   describe('reorganised', () => {
-    it('under a transfer that waits: it is named and left out, until its deposits are confirmed again', async () => {
+    it('A transfer whose deposits are reorganised is named and left out until they are confirmed again', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.4');
       await merchant.fund('0.5');
@@ -459,7 +459,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     });
   });
 
-  it('is broadcast again after the mempool has lost it', async () => {
+  it('A PSBT is broadcast again after the mempool has lost it', async () => {
     const { merchant, exported, rows } = await prepare(['0.5'], [elsewhereTo]);
     await shop.import(merchant.sign(exported.psbt));
     await node.kill();
@@ -471,7 +471,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     expect(await shop.statuses(rows)).toEqual(['success']);
   });
 
-  it('is stored while no node answers, and broadcast when one does', async () => {
+  it('A signed PSBT is stored while no node answers, and broadcast when one does', async () => {
     const { merchant, exported, rows } = await prepare(['0.5'], [elsewhereTo]);
     await node.kill();
     const imported = await shop.import(merchant.sign(exported.psbt));
@@ -485,7 +485,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   });
 
   describe('A PSBT whose coins are spent elsewhere', () => {
-    it('is reported, and its transfers can be paid with others', async () => {
+    it('A PSBT whose coins are spent elsewhere is reported, and its transfers can be paid with other coins', async () => {
       const prepared = await prepare(['0.5', '0.3']);
       const { merchant, exported, rows } = prepared;
       const elsewhere = spendElsewhere(prepared);
@@ -511,7 +511,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.expectBooksInOrder();
     });
 
-    it('A transaction that spends its coins and paid some of its transfers settles those, and they are not paid again', async () => {
+    it('A transfer that another transaction of the PSBT’s coins paid can be settled with it, and is not paid again', async () => {
       const prepared = await prepare(['0.5', '0.3'], ['0.1', '0.05']);
       const { merchant, exported, rows, first } = prepared;
       // The owner has paid the first transfer with another wallet program, which knew nothing of the PSBT.
@@ -565,7 +565,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   });
 
   it.each(['p2wpkh', 'p2sh-p2wpkh', 'p2pkh'] as const)(
-    'broadcast by the wallet itself, without an import, is noticed: %s',
+    'A PSBT that the wallet itself broadcast, without an import, is noticed: %s',
     async (script) => {
       const merchant = await shop.merchant(script);
       await merchant.fund('0.2');
@@ -584,7 +584,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
   );
 
   describe('discarded', () => {
-    it('frees its transfers and coins, and can not be imported any more', async () => {
+    it('A discarded PSBT frees its transfers and coins, and cannot be imported any more', async () => {
       const { merchant, exported, rows } = await prepare(['0.5', '0.4']);
       await shop.discard(exported.id);
       expect(await shop.discard(exported.id)).toMatchObject({ state: 'discarded' });
@@ -594,7 +594,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       expect(again.inputs).toEqual(exported.inputs);
     });
 
-    it('never pays twice: a later payment of its transfers spends one of its coins', async () => {
+    it('A discarded PSBT never pays twice: a later payment of its transfers spends one of its coins', async () => {
       const { merchant, exported, rows } = await prepare(['0.2', '0.2'], ['0.1']);
       await shop.discard(exported.id);
       // By size, these coins would be chosen.
@@ -788,7 +788,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     const receivedBy = async (address: string) =>
       BigInt(Math.round((await node.rpc<number>('getreceivedbyaddress', address, 1)) * 1e8));
 
-    it('takes it out of the largest transfer, and says so in the export and in the books', async () => {
+    it('A PSBT of all coins takes the fee out of the largest transfer, and says so in the export and in the books', async () => {
       const { merchant, rows, exported } = await emptyWallet('0.1', '0.4');
       const [small, large] = rows;
       if (!small || !large) throw new Error('There are two transfers');
@@ -834,7 +834,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       await shop.expectBooksInOrder();
     });
 
-    it('can be bumped, and keeps the books right whichever version the chain takes', async () => {
+    it('A PSBT of all coins can be bumped, and keeps the books right whichever version the chain takes', async () => {
       const { merchant, rows, exported } = await emptyWallet('0.5');
       const [row] = rows;
       await shop.import(merchant.sign(exported.psbt));
@@ -860,7 +860,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
     });
   });
 
-  it('lists them all, and says in the audit log who did what', async () => {
+  it('A PSBT is listed, and the audit log has its export, its bump and its import', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.2');
     await merchant.transfers('0.1');

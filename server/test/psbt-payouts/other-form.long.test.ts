@@ -60,7 +60,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
   const settleWith = (hash: string, block: string) =>
     `transfers settle --tx-hash ${hash} --block ${block} --network-fee 0.001`;
 
-  it('settles its transfers automatically if the same coins pay them, at another place and with another change', async () => {
+  it('A PSBT settles automatically if the same coins pay its transfers, at another place and with another change', async () => {
     const { merchant, rows, exported, paid, first } = await prepare();
     await shop.import(merchant.sign(exported.psbt));
     const change = { script: changeTo(merchant, 9), amount: 39_950_000n };
@@ -79,7 +79,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     ['a text that carries no coins', `6a0d${Buffer.from('paid by hand!').toString('hex')}`, 0n],
     ['a script of an unknown kind', '5187', 10_000n],
     ['a version of segwit that is not used yet', `5310${'ab'.repeat(16)}`, 10_000n],
-  ])('settles its transfers although the wallet has added %s', async (_, script, amount) => {
+  ])('A PSBT settles its transfers although the wallet has added %s', async (_, script, amount) => {
     const { merchant, rows, exported, paid, first } = await prepare();
     await shop.import(merchant.sign(exported.psbt));
     const change = { script: changeTo(merchant, 9), amount: 39_940_000n - amount };
@@ -92,7 +92,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await shop.expectBooksInOrder();
   });
 
-  it('is neither discarded nor failed until it is settled by hand, if no node shows the fee of its other coin', async () => {
+  it('A PSBT paid with another coin of unknown fee is neither discarded nor failed until it is settled by hand', async () => {
     const { merchant, exported, withBoth, first } = await prepare();
     await shop.import(merchant.sign(exported.psbt));
     const block = await include(withBoth.hex);
@@ -111,7 +111,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await shop.expectBooksInOrder();
   });
 
-  it('is not given back when a reorganisation puts the other form into the place of the settled one', async () => {
+  it('A PSBT is not given back when a reorganisation puts another form of it into the place of the settled one', async () => {
     const { merchant, rows, exported, withBoth } = await prepare();
     await shop.import(merchant.sign(exported.psbt));
     await confirm();
@@ -127,7 +127,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await shop.expectBooksInOrder();
   });
 
-  it('is not paid again after it was discarded, and not given back', async () => {
+  it('A discarded PSBT that is paid in another form is not paid again, and not given back', async () => {
     const { merchant, exported, withBoth, first } = await prepare();
     await shop.discard(exported.id);
     const block = await include(withBoth.hex);
@@ -146,7 +146,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await shop.expectBooksInOrder();
   });
 
-  it('settles one of two equal transfers in two PSBTs, if one output is all that it pays', async () => {
+  it('Only one of two equal transfers in two PSBTs is settled if one output is all that was paid', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.5', '0.3');
     const to = await node.rpc<string>('getnewaddress');

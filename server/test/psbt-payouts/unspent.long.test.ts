@@ -36,7 +36,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
   }
   const violations = () => violationsOf(shop.server.database);
 
-  it('are the deposits until a payout that spends them is confirmed, then its change, and again when the chain drops it', async () => {
+  it('Coins are unspent until a payout of them is confirmed, then its change is, and again when the chain drops it', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.5', '0.25', '0.125');
     expect(await marks(merchant.id)).toEqual(['0.5 at 0', '0.25 at 0', '0.125 at 0']);
@@ -59,7 +59,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     await shop.expectBooksInOrder();
   });
 
-  it('are each free or not, also two of one transaction', async () => {
+  it('Coins are each free or not, also two of one transaction', async () => {
     const merchant = await shop.merchant();
     const till = () =>
       merchant.ask<{ addresses: { network: string; address: string }[] }>('POST', '/v1/wallets', {
@@ -80,7 +80,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     expect(new Set(spent.map(({ outputIndex }) => outputIndex)).size).toBe(2);
   });
 
-  it('are read page by page, largest first, each page from where the last one ended', async () => {
+  it('Coins are read page by page, largest first, each page from where the last one ended', async () => {
     const { database } = shop.server;
     const merchant = await shop.merchant();
     const of = { mode: 'test', network: 'paged', merchantId: merchant.id } as const;
@@ -121,7 +121,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     );
   });
 
-  it('are not those of the simulated networks', async () => {
+  it('Coins of the simulated networks are not among those of payouts', async () => {
     const merchant = await shop.merchant();
     const { addresses } = await merchant.ask<{ addresses: { network: string; address: string }[] }>(
       'POST',
@@ -138,7 +138,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('The coins that payouts look 
     expect(await marks(merchant.id)).toEqual([]);
   });
 
-  it('are marked by the upgrade, and a missing mark fails the check of the ledger', async () => {
+  it('Unspent coins are marked by the upgrade, and a missing mark fails the check of the ledger', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.5', '0.25');
     await merchant.transfers('0.3');

@@ -89,7 +89,7 @@ describe('The mempool', () => {
   }
 
   it(
-    'is read once: after that, only what is new',
+    'The mempool is read once, and after that only its new transactions',
     async () => {
       listed = idsFrom(0, size);
       expect(await pending()).toEqual(listed.filter(paysUs));
@@ -105,7 +105,7 @@ describe('The mempool', () => {
     20_000 + 2 * size,
   );
 
-  it('is forgotten as the node forgets it', async () => {
+  it('A transaction that the node forgets is forgotten, and read again if it returns', async () => {
     listed = idsFrom(0, 300);
     expect(await pending()).toHaveLength(3);
     listed = idsFrom(200, 100);
@@ -116,7 +116,7 @@ describe('The mempool', () => {
     expect(asked.sort()).toEqual(idsFrom(0, 200));
   });
 
-  it('reading it continues where it was interrupted', async () => {
+  it('Reading the mempool continues where it was interrupted', async () => {
     listed = idsFrom(0, 1000);
     failAt = 500;
     await expect(pending()).rejects.toThrow('cannot be reached');
@@ -127,7 +127,7 @@ describe('The mempool', () => {
     expect(asked).toHaveLength(1000);
   });
 
-  it('can lose transactions while it is read: they are not pending, and asked for again while they are listed', async () => {
+  it('A transaction that is gone while the mempool is read is not pending, and is asked for again while it is listed', async () => {
     listed = idsFrom(0, 300);
     gone = new Set([hexOf(0, 32), hexOf(1, 32)]);
     expect(await pending()).toEqual([hexOf(100, 32), hexOf(200, 32)]);
@@ -137,7 +137,7 @@ describe('The mempool', () => {
     expect(asked).toEqual([hexOf(0, 32), hexOf(1, 32)]);
   });
 
-  it('does not have what has just gone into a block, even if the node finds it there', async () => {
+  it('A transaction that has just gone into a block is not pending, even if the node finds it there', async () => {
     listed = idsFrom(0, 300);
     mined = new Set([hexOf(100, 32)]);
     expect(await pending()).toEqual([hexOf(0, 32), hexOf(200, 32)]);

@@ -75,7 +75,7 @@ const textOf = (transfers: readonly ChainTransfer[]) =>
 
 describe.skipIf(!hasLitecoind)(title, () => {
   it.each(Array.from({ length: rounds }, (_, index) => index + 1))(
-    'ends where a fresh scan does (seed %i)',
+    'A scan that followed random events ends where a fresh scan does (seed %i)',
     async (seed) => {
       startRound(title, seed - 1, rounds);
       const node = await startLitecoin();

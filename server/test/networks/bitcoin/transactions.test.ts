@@ -153,7 +153,7 @@ describe('Senders', () => {
   const sendersOf = (...vin: object[]) => received({ vin, vout }, [address])?.[0]?.senders;
   const signature = '30'.repeat(71);
 
-  it('are read from the keys that unlock the inputs, each once', () => {
+  it('Senders are read from the keys that unlock the inputs, each once', () => {
     const segwit = { scriptSig: { hex: '' }, txinwitness: [signature, key] };
     const nested = {
       scriptSig: { hex: '160014751e76e8199196d454941c45d1b3a323f1433bd6' },
@@ -167,7 +167,7 @@ describe('Senders', () => {
     ]);
   });
 
-  it('are unknown where an input does not show the key', () => {
+  it('Senders are unknown where an input does not show the key', () => {
     const taproot = { scriptSig: { hex: '' }, txinwitness: ['ab'.repeat(64)] };
     const multisig = { scriptSig: { hex: '' }, txinwitness: ['', signature, signature, '52'] };
     expect(sendersOf(taproot, multisig, {}, { scriptSig: { hex: 'zz' } })).toEqual([]);

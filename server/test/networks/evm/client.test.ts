@@ -41,7 +41,7 @@ const methods = () => proxy.calls.map(({ method }) => method);
 const transfers = () => ({ address: [token.toLowerCase()], topics: [transferTopic] });
 
 describe('A node answers', () => {
-  it('with its chain, and with the contents of its blocks', async () => {
+  it('The client reads the chain of a node, and the contents of its blocks', async () => {
     await anvil.send(stranger, 5n);
     const height = await evm.blockNumber();
     const block = await evm.block(height);
@@ -55,7 +55,7 @@ describe('A node answers', () => {
     expect(await evm.isPending(receipt?.transactionHash ?? '')).toBe(false);
   });
 
-  it('with undefined for a block that it does not have', async () => {
+  it('The client returns undefined for a block or a receipt that the node does not have', async () => {
     const height = await evm.blockNumber();
     expect(await evm.header(height + 5)).toBeUndefined();
     expect(await evm.block(height + 5)).toBeUndefined();
@@ -64,7 +64,7 @@ describe('A node answers', () => {
     expect(await evm.isPending(`0x${'12'.repeat(32)}`)).toBe(false);
   });
 
-  it('balances of the coin and of a token, after the same block for all, in the order of the addresses', async () => {
+  it('Balances of a coin or a token are read after the same block for all, in the order of the addresses', async () => {
     const owners = Array.from({ length: 600 }, (_, index) => testAddress('evm', 1000 + index));
     const [first = '', last = ''] = [owners[0], owners[599]];
     await anvil.send(first, 7n);
@@ -79,7 +79,7 @@ describe('A node answers', () => {
     expect(await evm.balances(undefined, [first], height - 2)).toEqual([0n]);
   });
 
-  it('with the result of a contract, and with nothing if it reverts', async () => {
+  it('A contract call returns its result, and nothing if it reverts', async () => {
     expect(BigInt((await evm.call({ to: token, data: decimalsData })) ?? 0)).toBe(6n);
     expect(await evm.call({ to: token, data: '0xdeadbeef' })).toBeUndefined();
     const estimate = await evm.estimateGas({ from: stranger, to: token, data: '0xdeadbeef' });
@@ -87,7 +87,7 @@ describe('A node answers', () => {
     expect(await evm.estimateGas({ from: anvil.sender, to: stranger, data: '0x' })).toBe(21_000n);
   });
 
-  it('nothing if it takes a transaction, also a second time, and why it does not', async () => {
+  it('Sending a transaction returns nothing if the node takes it, also a second time, and the reason if it does not', async () => {
     const account = privateKeyToAccount(`0x${'ac'.repeat(32)}`);
     await anvil.send(account.address, 10n ** 18n);
     const raw = await account.signTransaction({
@@ -139,7 +139,7 @@ describe('A range of logs that is too large for the node', () => {
     };
   };
 
-  it('is read in parts without a gap, and the size is remembered', async () => {
+  it('A range of logs that is too large for the node is read in parts without a gap, and the size is remembered', async () => {
     const from = (await evm.blockNumber()) + 1;
     for (let round = 0; round < 12; round += 1) {
       await anvil.call('SilentToken', token, 'transfer', [stranger, BigInt(round + 1)]);
@@ -157,7 +157,7 @@ describe('A range of logs that is too large for the node', () => {
     expect(asked).toBeLessThan(methods().length);
   });
 
-  it('fails once a single block is refused, and is asked as a whole the next time', async () => {
+  it('A range of logs fails once a single block is refused, and is asked as a whole the next time', async () => {
     const to = await evm.blockNumber();
     const read = () => evm.logs({ from: to - 7, to, ...transfers() });
     proxy.calls.length = 0;
@@ -179,7 +179,7 @@ describe('A method that the node does not have', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['the receipts of a block', () => evm.blockReceipts(1)],
     ['what the caller can do without', () => unlessRefused(evm.head())],
-  ])('gives nothing where not every node has it: %s', async (_, ask) => {
+  ])('A method that the node lacks gives nothing where not every node has it: %s', async (_, ask) => {
     expect(await ask()).toBeUndefined();
   });
 
@@ -188,7 +188,7 @@ describe('A method that the node does not have', () => {
     ['logs of a block', () => evm.blockLogs(`0x${'12'.repeat(32)}`, transfers())],
     ['receipts', () => evm.receipts([`0x${'12'.repeat(32)}`])],
     ['a call', () => evm.call({ to: token, data: decimalsData })],
-  ])('is an error where the node is of no use without it: %s', async (_, ask) => {
+  ])('A method that the node lacks is an error where the node is useless without it: %s', async (_, ask) => {
     await expect(ask()).rejects.toBeInstanceOf(RpcFailure);
   });
 });
@@ -205,7 +205,7 @@ it.each<[string, () => Promise<unknown>]>([
 
 describe('A block that the node does not know', () => {
   it.each(['header not found', 'unknown block', 'hash 0x12 is not currently canonical'])(
-    'is a fault of the node for balances, and no logs: "%s"',
+    'An unknown block is a fault of the node for balances, and gives no logs: "%s"',
     async (message) => {
       fail({ code: -32000, message });
       const blockHash = `0x${'12'.repeat(32)}`;
@@ -217,7 +217,7 @@ describe('A block that the node does not know', () => {
     },
   );
 
-  it('differs from a state that the node has dropped', async () => {
+  it('A state that the node has dropped is not treated as an unknown block', async () => {
     fail({ code: -32000, message: 'missing trie node 12ab (path ) not found' });
     await expect(evm.balances(undefined, [stranger], 1)).rejects.toBeInstanceOf(RpcFailure);
   });
@@ -238,7 +238,7 @@ describe('Nonsense is a fault of the node, whatever was asked', () => {
     ['estimateGas', () => evm.estimateGas({ to: token, data: '0x' })],
     ['gasPrice', () => evm.gasPrice()],
   ];
-  it.each(asks)('%s', async (_, ask) => {
+  it.each(asks)('Nonsense in reply to %s is a fault of the node', async (_, ask) => {
     for (const nonsense of ['0xzz', 7, 'latest', { number: 'x' }, [null]]) {
       proxy.change = () => nonsense;
       const error = await ask().catch((caught: unknown) => caught);
@@ -257,7 +257,7 @@ it.each<[string, unknown]>([
   await expect(evm.receipts([`0x${'12'.repeat(32)}`])).rejects.toMatchObject({ fault });
 });
 
-it('Stops when its signal is aborted', async () => {
+it('The client stops when its signal is aborted', async () => {
   const controller = new AbortController();
   const stopped = createEvmClient(createNodeClient({ name: 'node 1', url: proxy.url }), controller.signal);
   proxy.respond = () => true;
@@ -268,7 +268,7 @@ it('Stops when its signal is aborted', async () => {
   }
 });
 
-it('Nothing else names a method of the protocol', () => {
+it('Only the client names methods of the protocol', () => {
   const root = new URL('../../../src/', import.meta.url);
   const naming = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && /'eth_\w+'/.test(readFileSync(new URL(file, root), 'utf8')))

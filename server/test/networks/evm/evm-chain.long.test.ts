@@ -76,7 +76,7 @@ describe('Transfers in blocks', () => {
     follower = await follow(openChain());
   });
 
-  it('Finds the native coin, with its sender and exact amount', async () => {
+  it('A transfer of the native coin is found, with its sender and exact amount', async () => {
     const address = newAddress();
     const txHash = await anvil.send(address, 1_234_567_890_123_456_789n);
     await follower.sync();
@@ -98,7 +98,7 @@ describe('Transfers in blocks', () => {
     { name: 'silent', contract: 'SilentToken', currency: 'USDT', sent: 5_000_001n, got: 5_000_001n },
     { name: 'fee', contract: 'FeeToken', currency: 'FEE', sent: 5_000_000n, got: 4_950_000n },
   ] as const)(
-    'Finds a $contract, with the amount that arrived',
+    'A transfer of a $contract is found, with the amount that arrived',
     async ({ name, contract, currency, sent, got }) => {
       const address = newAddress();
       const txHash = await anvil.call(contract, tokens[name], 'transfer', [address, sent]);
@@ -109,14 +109,14 @@ describe('Transfers in blocks', () => {
     },
   );
 
-  it('Cuts off what is smaller than the smallest unit of the currency', async () => {
+  it('A fraction of the smallest unit of the currency is cut off', async () => {
     const address = newAddress();
     await anvil.call('PlainToken', tokens.plain, 'transfer', [address, 1_999_999_999_999n]);
     await follower.sync();
     expect(follower.received(address)).toEqual([{ currency: 'USDC', amount: 1n }]);
   });
 
-  it('Finds two transfers of one transaction, and two transactions in one block', async () => {
+  it('Two transfers of one transaction are found, and two transactions in one block', async () => {
     const [a, b] = [newAddress(), newAddress()];
     await anvil.call('PlainToken', tokens.plain, 'transferToBoth', [a, b, ether]);
     await anvil.automine(false);
@@ -138,7 +138,7 @@ describe('Transfers in blocks', () => {
     expect(new Set(keys).size).toBe(5);
   });
 
-  it('Ignores tokens that are not configured, addresses of others, and transfers of nothing', async () => {
+  it('Tokens that are not configured, addresses of others and transfers of nothing are ignored', async () => {
     const address = newAddress();
     await anvil.call('PlainToken', tokens.other, 'transfer', [address, ether]);
     await anvil.call('PlainToken', tokens.plain, 'transfer', [address, 0n]);
@@ -149,7 +149,7 @@ describe('Transfers in blocks', () => {
     expect([...follower.transfers(address), ...follower.transfers(foreign)]).toEqual([]);
   });
 
-  it('Ignores a transaction that failed', async () => {
+  it('A transaction that failed is ignored', async () => {
     const address = newAddress();
     ours.add(splitter.toLowerCase());
     // The splitter stands for a deposit address here: the transaction sends coins to it, and fails.
@@ -159,7 +159,7 @@ describe('Transfers in blocks', () => {
     expect(follower.received(splitter)).toEqual([]);
   });
 
-  it('Ignores what an address sends to itself: nothing arrives', async () => {
+  it('A transfer from an address to itself is ignored: nothing arrives', async () => {
     ours.add(anvil.sender.toLowerCase());
     await anvil.send(anvil.sender, ether);
     await anvil.call('PlainToken', tokens.plain, 'transfer', [anvil.sender, ether]);
@@ -168,7 +168,7 @@ describe('Transfers in blocks', () => {
     expect(follower.received(anvil.sender)).toEqual([]);
   });
 
-  it('Needs two requests for a new block in which nothing arrives: the head, and the block with its logs', async () => {
+  it('A new block in which nothing arrives needs two requests: the head, and the block with its logs', async () => {
     const chain = openChain();
     const quiet = await follow(chain);
     await quiet.sync();
@@ -193,7 +193,7 @@ describe('Pending transfers', () => {
       send: (to: Hex) => anvil.call('SilentToken', tokens.silent, 'transfer', [to, 7n]),
       amount: 7n,
     },
-  ])('Sees $what before its block, under the same identity', async ({ send, amount }) => {
+  ])('A transfer of $what is seen before its block, under the same identity', async ({ send, amount }) => {
     const address = newAddress();
     const follower = await follow(openChain());
     await anvil.automine(false);
@@ -209,7 +209,7 @@ describe('Pending transfers', () => {
     expect(more).toEqual([]);
   });
 
-  it('Counts what a token that takes a fee says in its log, in place of the pending amount', async () => {
+  it('The log of a token that takes a fee replaces the pending amount', async () => {
     const address = newAddress();
     const follower = await follow(openChain());
     await anvil.automine(false);
@@ -224,7 +224,7 @@ describe('Pending transfers', () => {
     expect(mined?.outputIndex).toBe(pending?.outputIndex);
   });
 
-  it('Are not asked for while no payment is open, except those that are known', async () => {
+  it('Pending transfers are not asked for while no payment is open, except those that are known', async () => {
     const address = newAddress();
     let isOpen = true;
     const chain = openChain({}, { hasOpen: async () => isOpen });
@@ -243,7 +243,7 @@ describe('Pending transfers', () => {
     await anvil.automine(true);
   });
 
-  it('Forgets one that was replaced', async () => {
+  it('A pending transfer that was replaced is forgotten', async () => {
     const [address, other] = [newAddress(), newAddress()];
     const follower = await follow(openChain());
     await anvil.automine(false);
@@ -264,7 +264,7 @@ describe('Pending transfers', () => {
 
 describe('Reorganisations', () => {
   describe.each([1, 2, 5, 13])('A reorganisation of depth %i', (depth) => {
-    it('drop a payment', async () => {
+    it('A reorganisation drops the payments in its blocks', async () => {
       const address = newAddress();
       const follower = await follow(openChain());
       await anvil.send(address, ether);
@@ -279,7 +279,7 @@ describe('Reorganisations', () => {
       expect(follower.reorgs).toHaveLength(1);
     });
 
-    it('move a payment to another block, where it keeps its identity', async () => {
+    it('A reorganisation moves a payment to another block, where it keeps its identity', async () => {
       const address = newAddress();
       const follower = await follow(openChain());
       const raw = await anvil.sign(address, ether);
@@ -299,7 +299,7 @@ describe('Reorganisations', () => {
       expect(after[0]?.height).toBe(Number(before?.height) + depth - 1);
     });
 
-    it('replace a payment by one to another address', async () => {
+    it('A reorganisation replaces a payment by one to another address', async () => {
       const [address, other] = [newAddress(), newAddress()];
       const follower = await follow(openChain());
       const nonce = Number(await anvil.rpc<string>('eth_getTransactionCount', [anvil.sender, 'latest']));
@@ -318,7 +318,7 @@ describe('Random events', () => {
   const seeds = Array.from({ length: roundsOf({ usual: 2, soak: 20 }) }, (_, index) => index + 1);
 
   it.each(seeds)(
-    'leave what a fresh reading finds, whenever it was read in between (seed %i)',
+    'Random events leave what a fresh reading finds, whenever blocks were read in between (seed %i)',
     async (seed) => {
       const random = randomOf(seed);
       const addresses = Array.from({ length: 4 }, newAddress);
@@ -381,7 +381,7 @@ describe('Random events', () => {
 });
 
 describe('Catching up', () => {
-  it('Reads ranges with the same result as block by block', async () => {
+  it('Catching up by ranges has the same result as block by block', async () => {
     const start = await follow(openChain());
     const last = start.head();
     const addresses = Array.from({ length: 12 }, newAddress);
@@ -403,7 +403,7 @@ describe('Catching up', () => {
     expect(nodes[0]?.requests).toBeLessThan(80);
   });
 
-  it('Reads ahead of the requested blocks, but not near the newest block, and gives every block once', async () => {
+  it('Catching up reads ahead of the requested blocks, but not near the newest one, and gives every block once', async () => {
     const { signal } = new AbortController();
     const before = await openChain().head(signal);
     const address = newAddress();
@@ -441,7 +441,7 @@ describe('Catching up', () => {
 });
 
 describe('Assets', () => {
-  it('Are off, with a sentence, if the contract has other decimals or is none', async () => {
+  it('An asset is off, with a reason, if its contract has other decimals or is no token', async () => {
     const warnings: string[] = [];
     const chain = openChain(
       {
@@ -472,7 +472,7 @@ describe('Assets', () => {
     expect(warnings).toHaveLength(2);
   });
 
-  it('Cannot be configured twice, or with a contract that is no address', () => {
+  it('An asset cannot be configured twice, or with a contract that is no address', () => {
     const eth = { currency: 'ETH', decimals: 18 };
     const token = { currency: 'USDT', decimals: 6, contract: tokens.silent };
     expect(() => openChain({ assets: [eth, eth] })).toThrow('two assets without a contract');
@@ -481,7 +481,7 @@ describe('Assets', () => {
   });
 });
 
-it('Shows the block of a transaction, until a reorganisation drops it', async () => {
+it('The block of a transaction is shown until a reorganisation drops it', async () => {
   const { signal } = new AbortController();
   const chain = openChain();
   const txHash = await anvil.send(newAddress(), 1n);
@@ -492,7 +492,7 @@ it('Shows the block of a transaction, until a reorganisation drops it', async ()
   expect(await chain.locate(txHash, signal)).toBeUndefined();
 });
 
-it('Shows the cost of a transaction that succeeded, and who paid it', async () => {
+it('The cost of a transaction that succeeded is shown, with its payer', async () => {
   const { signal } = new AbortController();
   const chain = openChain();
   const held = () => anvil.rpc<string>('eth_getBalance', [anvil.sender, 'latest']).then(BigInt);
@@ -535,7 +535,7 @@ describe('The final block of a node', () => {
     return (await chain.head(signal)).finalized;
   };
 
-  it('is believed when it has moved on from it, then when it says so twice: the lower one of its last two answers', async () => {
+  it('A final block is believed once the node has moved on from it: the lower one of its last two answers', async () => {
     const chain = openProxied();
     told = 100;
     expect(await finalizedOf(chain)).toBeUndefined();
@@ -549,7 +549,7 @@ describe('The final block of a node', () => {
     expect(await finalizedOf(chain)).toMatchObject({ height: 102 });
   });
 
-  it('is ignored if it is above its newest block, and reported once; no maximum is kept', async () => {
+  it('A final block above the newest one is ignored, and reported once; no maximum is kept', async () => {
     const chain = openProxied();
     for (told of [2, 3]) await finalizedOf(chain);
     expect(await finalizedOf(chain)).toMatchObject({ height: 3 });

@@ -121,7 +121,7 @@ describe('The second node is asked', () => {
       respond: (response: { destroy(): void }) => (response.destroy(), true),
       text: 'cannot be reached',
     },
-  ])('if the first one $what', async ({ respond, text }) => {
+  ])('The second node is asked if the first one $what', async ({ respond, text }) => {
     first.respond = respond;
     const chain = openChain([first, second]);
     await expectPaidThroughSecond(chain);
@@ -132,7 +132,7 @@ describe('The second node is asked', () => {
     { what: 'refuses the key', status: 403, text: 'HTTP 403: check the key' },
     { what: 'has an error of its own', status: 502, text: 'HTTP 502' },
     { what: 'redirects', status: 302, text: 'cannot be reached' },
-  ])('if the first one $what', async ({ status, text }) => {
+  ])('The second node is asked if the first one $what', async ({ status, text }) => {
     first.respond = (response) => {
       response.writeHead(status, { location: anvil.url }).end(`No access for ${urlSecrets[2]}`);
       return true;
@@ -141,14 +141,14 @@ describe('The second node is asked', () => {
     expect(said.join()).toContain(text);
   });
 
-  it('if the first one is on another network, and nothing else is asked of that one', async () => {
+  it('The second node is asked if the first one is on another network, which is asked for nothing but its chain id', async () => {
     first.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
     await expectPaidThroughSecond(openChain([first, second]));
     expect(new Set(first.calls.map(({ method }) => method))).toEqual(new Set(['eth_chainId']));
     expect(said.join()).toContain('evm-dev has the chain id 31337, the node has 1');
   });
 
-  it('if the first one puts its URL into an error', async () => {
+  it('The second node is asked if the first one puts its URL into an error', async () => {
     first.change = ({ method }) =>
       method === 'eth_chainId' ? new Error(`No quota for ${first.url}`) : undefined;
     await expectPaidThroughSecond(openChain([first, second]));
@@ -156,7 +156,7 @@ describe('The second node is asked', () => {
   });
 });
 
-it('Turns a network off if its only node is on another one, and on again when that is corrected', async () => {
+it('A network is off while its only node is on another one, and on again when that is corrected', async () => {
   first.change = ({ method }) => (method === 'eth_chainId' ? '0x89' : undefined);
   const chain = openChain([first]);
   expect((await failure(chain.head(signal))).message).toContain('the node has 137. Correct its URL');
@@ -166,7 +166,7 @@ it('Turns a network off if its only node is on another one, and on again when th
   expect(await chain.head(signal)).toMatchObject({ hash: expect.any(String) as string });
 });
 
-it('Checks the chain id again after an interruption: the URL may lead to another chain then', async () => {
+it('The chain id is checked again after an interruption: the URL may lead to another chain then', async () => {
   const chain = openChain([first]);
   await chain.head(signal);
   first.respond = (response) => {
@@ -181,7 +181,7 @@ it('Checks the chain id again after an interruption: the URL may lead to another
 });
 
 describe('429', () => {
-  it('Sends nothing before the time in Retry-After, and continues then', async () => {
+  it('A node that answers 429 gets no request before the time in Retry-After, and gets requests then', async () => {
     const chain = openChain([first]);
     await chain.head(signal);
     first.respond = (response) => {
@@ -199,7 +199,7 @@ describe('429', () => {
     expect(chain.status().nodes[0]).toMatchObject({ limited: 1, problem: undefined });
   });
 
-  it('Understands a date, and a JSON-RPC error', async () => {
+  it('A rate limit may be a date in Retry-After, or a JSON-RPC error', async () => {
     const chain = openChain([first]);
     first.respond = (response) => {
       response.writeHead(429, { 'retry-after': new Date(time + 20_000).toUTCString() }).end();
@@ -222,7 +222,7 @@ describe('429', () => {
   });
 });
 
-it('Makes smaller batches if a node refuses large ones', async () => {
+it('Batches become smaller if a node refuses large ones', async () => {
   const follower = await follow(openChain([first]));
   await anvil.mine(40);
   const address = newAddress();
@@ -236,7 +236,7 @@ it('Makes smaller batches if a node refuses large ones', async () => {
   expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: 3n }]);
 });
 
-it('Makes smaller ranges if a node refuses to return so many logs', async () => {
+it('Ranges become smaller if a node refuses to return so many logs', async () => {
   const follower = await follow(openChain([first]));
   await anvil.mine(40);
   const address = newAddress();
@@ -356,7 +356,7 @@ describe('A server that lags behind', () => {
 });
 
 describe('Answers of two nodes', () => {
-  it('are never mixed in one block: the second one reads it from the beginning', async () => {
+  it('Answers of two nodes are never mixed in one block: the second one reads it from the beginning', async () => {
     const follower = await follow(openChain([first, second]));
     const address = newAddress();
     await anvil.send(address, ether);
@@ -392,7 +392,7 @@ describe('Answers of two nodes', () => {
   });
 });
 
-it('Reads blocks with transactions of unknown types and missing fields', async () => {
+it('Blocks with transactions of unknown types and missing fields are read', async () => {
   const follower = await follow(openChain([first]));
   const address = newAddress();
   await anvil.send(address, 5n);
@@ -432,7 +432,7 @@ describe('Balances that a node does not report for an older block', () => {
     'missing trie node 12ab (path ) state 0x34cd is not available, not found',
     'required historical state unavailable (reexec=128)',
     'distance to target block exceeds maximum proof window',
-  ])('because it dropped the state are those of now: "%s"', async (message) => {
+  ])('Balances of a block whose state the node has dropped are those of now: "%s"', async (message) => {
     const chain = openChain([first]);
     const address = newAddress();
     const before = await chain.head(signal);
@@ -449,7 +449,7 @@ describe('Balances that a node does not report for an older block', () => {
   });
 
   it.each(['header not found', 'unknown block', 'hash 0x12 is not currently canonical'])(
-    'because it does not have the block are not replaced by others: "%s"',
+    'Balances of a block that the node does not have are not replaced by others: "%s"',
     async (message) => {
       const chain = openChain([first]);
       const head = await chain.head(signal);
@@ -460,7 +460,7 @@ describe('Balances that a node does not report for an older block', () => {
   );
 });
 
-it('Stops at once when its signal is aborted, even if a node stalls', async () => {
+it('The adapter stops at once when its signal is aborted, even if a node stalls', async () => {
   first.respond = () => true;
   const chain = openChain([first], { timeoutMs: 60_000 });
   const controller = new AbortController();
@@ -469,7 +469,7 @@ it('Stops at once when its signal is aborted, even if a node stalls', async () =
   expect((await head).message).toBe('Stopped by the test');
 });
 
-it('Finds payments again after its node was killed and started', async () => {
+it('Payments are found again after the node was killed and started', async () => {
   const own = await startAnvil();
   const proxy = await startProviderProxy(own.url);
   const port = Number(new URL(own.url).port);
@@ -512,7 +512,7 @@ describe('A receipt of a large amount', () => {
     };
   }
 
-  it('is confirmed by two nodes that have it, and by no less', async () => {
+  it('A receipt of a large amount is confirmed by two nodes that have it, and by no less', async () => {
     const chain = openChain([first, second]);
     const receipt = await readReceipt(chain);
     const confirmed = { checked: [{ id: 'id', blockHash: receipt.blockHash }], disagreement: undefined };
@@ -525,7 +525,7 @@ describe('A receipt of a large amount', () => {
     expect(await crossCheck(chain, [large], signal)).toEqual({ checked: [], disagreement: undefined });
   });
 
-  it('is in dispute if one of them has no logs in its block, or another block', async () => {
+  it('A receipt of a large amount is in dispute if a node has no logs in its block, or another block', async () => {
     const chain = openChain([first, second]);
     const receipt = await readReceipt(chain);
     second.change = ({ method }, result) => {
@@ -557,7 +557,7 @@ describe('The check of a network', () => {
     return findings;
   }
 
-  it('Says what each node is and can do', async () => {
+  it('The check of a network says what each node is and can do', async () => {
     await anvil.mine();
     const findings = await check([first], { timeoutMs: 5000 });
     expect(findings.map(({ kind }) => kind)).toEqual(findings.map(() => 'ok'));
@@ -577,7 +577,7 @@ describe('The check of a network', () => {
     }
   });
 
-  it('Says what is wrong with one, and continues with the others', async () => {
+  it('The check of a network says what is wrong with one node, and continues with the others', async () => {
     first.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
     second.change = ({ method }) => (method === 'eth_getLogs' ? new Error('not supported') : undefined);
     const findings = await check([first, second], { timeoutMs: 5000 });

@@ -24,7 +24,7 @@ describe('A node URL', () => {
     expect(shown).toContain('connect ECONNREFUSED [hidden]');
   });
 
-  it('sends user and password as a header, which is hidden as well', () => {
+  it('User and password of a node URL are sent as a header, which is hidden as well', () => {
     const { url, headers, redact } = readNodeUrl('https://user:p%40ss@node.example.com/', {
       'x-key': 'abcdef',
     });
@@ -37,7 +37,7 @@ describe('A node URL', () => {
   });
 
   it.each(['', 'node.example.com', 'ws://secret@node', 'https://', 'file:///secret'])(
-    'is refused without being shown: "%s"',
+    'An invalid node URL is refused without being shown: "%s"',
     (text) => {
       expect(() => readNodeUrl(text)).toThrow('A node needs a URL that starts with https:// or http://');
     },

@@ -19,7 +19,7 @@ describe('Addresses', () => {
   const usdt = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
   const evm = '0xa614f803b6fd780986a42c78ec9c7f77e6ded13c';
 
-  it('are converted in both directions', () => {
+  it('A Tron address is converted in both directions', () => {
     expect(toTronAddress(evm)).toBe(usdt);
     expect(toEvmAddress(usdt)).toBe(evm);
     expect(toEvmAddress(`41${evm.slice(2)}`)).toBe(evm);
@@ -31,7 +31,7 @@ describe('Addresses', () => {
     `42${evm.slice(2)}`,
     evm,
     'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq',
-  ])('are refused if they are none: "%s"', (text) => {
+  ])('A text that is no Tron address is refused: "%s"', (text) => {
     expect(toEvmAddress(text)).toBeUndefined();
   });
 });
@@ -66,7 +66,7 @@ describe('Recorded replies', () => {
   });
   afterAll(() => stop(node.server));
 
-  it('Give the head without 0x, and the solidified block as finalized', async () => {
+  it('The head has a hash without 0x, and the solidified block as finalized', async () => {
     let time = Date.now();
     // A block is final that the node has moved on from.
     let final = 0;
@@ -89,7 +89,7 @@ describe('Recorded replies', () => {
     await stop(moving.server);
   });
 
-  it('Give TRX and USDT, and nothing that only looks like TRX: tokens of TRC-10, votes, failed transactions', async () => {
+  it('A block gives transfers of TRX and USDT, and none of TRC-10 tokens, votes or failed transactions', async () => {
     const block = await openChain(node.url).block(67_000_002, signal);
     const to = (digit: string) => toTronAddress(`0x${digit.repeat(40)}`);
     const hash = (kind: RecordedTransaction) => kind.hash.slice(2);
@@ -120,7 +120,7 @@ describe('Recorded replies', () => {
     ]);
   });
 
-  it('Give the TRX that contracts sent while somebody may pay, and no tokens, refused or delegated calls', async () => {
+  it('TRX that contracts sent is found while somebody may pay, and no tokens, refused or delegated calls', async () => {
     const address = toTronAddress(`0x${'a'.repeat(40)}`);
     const chain = openChain(node.url, {}, true);
     const block = await chain.block(67_000_002, signal);
@@ -133,14 +133,14 @@ describe('Recorded replies', () => {
     ]);
   });
 
-  it('Give the cost of a transaction, energy and bandwidth together, unless it failed', async () => {
+  it('The cost of a transaction is its energy and bandwidth together, unless it failed', async () => {
     const cost = ({ hash }: RecordedTransaction) => openChain(node.url).cost(hash, signal);
     const { trx, failed } = recorded.transactions;
     expect(await cost(trx)).toEqual({ fee: 345_000n, payer: undefined });
     expect(await cost(failed)).toBeUndefined();
   });
 
-  it('Give no pending transactions, because nobody asks for them', async () => {
+  it('No pending transfers are given, and the node is not asked for them', async () => {
     const chain = openChain(node.url);
     await chain.head(signal);
     const before = chain.status().nodes[0]?.requests;
@@ -148,12 +148,12 @@ describe('Recorded replies', () => {
     expect(chain.status().nodes[0]?.requests).toBe(before);
   });
 
-  it('Can be asked by the URL of the JSON-RPC', async () => {
+  it('A node can be asked by the URL of its JSON-RPC', async () => {
     const chain = openChain(`${node.url}/jsonrpc`);
     expect((await chain.block(67_000_002, signal))?.transfers).toHaveLength(2);
   });
 
-  it('Are checked, and say what the node can do', async () => {
+  it('The check of a network accepts a Tron node, and says what it can do', async () => {
     const findings = [];
     const assets = [{ currency: 'TRX', decimals: 6 }];
     const config: EvmConfig = {
@@ -210,7 +210,7 @@ describe('A chain behind the addresses of Tron', () => {
     await anvil.stop();
   });
 
-  it('Finds both assets, and follows a reorganisation', async () => {
+  it('Both assets are found at a Tron address, and a reorganisation is followed', async () => {
     const contract = toTronAddress(token);
     const assets = [
       { currency: 'TRX', decimals: 6 },
