@@ -48,7 +48,7 @@ async function pollPayment(element: CryptoCheckout, payment: Payment): Promise<v
 
 describe('before the start', () => {
   // These must be the first tests in this file: later ones find the browser's formats in use already.
-  it('formats the price with the first paint, without Intl, whose first use is slow', async () => {
+  it('the price is formatted at the first paint, without Intl, whose first use is slow', async () => {
     const { NumberFormat } = Intl;
     let uses = 0;
     Intl.NumberFormat = new Proxy(NumberFormat, {
@@ -62,7 +62,7 @@ describe('before the start', () => {
     expect(uses).to.equal(0);
   });
 
-  it('shows a plain price first where only Intl knows the format, until the browser has time', async () => {
+  it('the price is plain at first where only Intl knows the format, until the browser has time', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en-CA', 'base-currency': 'USD' });
     expect(textOf(element, 'total')).to.match(/^5000\.00\sUSD$/);
     expect(textOf(element, 'action')).to.match(/^Pay 5000\.00\sUSD$/);
@@ -70,7 +70,7 @@ describe('before the start', () => {
     expect(textOf(element, 'action')).to.equal('Pay US$5,000.00');
   });
 
-  it('says how many coins the server offers and for how long a price is fixed, and nothing moves', async () => {
+  it('the offer says how many coins there are and how long a price is fixed, and nothing moves', async () => {
     let answer = (_offer: Response) => {};
     api.offer = () => new Promise((resolve) => (answer = resolve));
     const element = await mount({ ...orderAttributes, locale: 'en' });
@@ -90,7 +90,7 @@ describe('before the start', () => {
     ['a server that takes no coin now', () => Response.json({ coins: [], minutes: 30 })],
     ['a broken reply', () => new Response('<html>')],
   ] as const) {
-    it(`leaves its place empty before ${what}`, async () => {
+    it(`the line of the offer stays empty with ${what}`, async () => {
       api.offer = reply;
       const element = await mount({ ...orderAttributes, locale: 'en' });
       await waitFor(() => api.offersAsked.length > 0);
@@ -101,7 +101,7 @@ describe('before the start', () => {
     });
   }
 
-  it('shows order, amount and one button, and sends no request', async () => {
+  it('the idle checkout shows order, amount and one button, and sends no request', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     expect(element.getAttribute('status')).to.equal('idle');
     expect(textOf(element, 'order')).to.equal('order-42');
@@ -111,7 +111,7 @@ describe('before the start', () => {
     expect(api.requests).to.have.length(0);
   });
 
-  it('shows the shop and the lines of the order as the page gives them, and sends no line', async () => {
+  it('the shop and the order’s lines are shown as the page gives them, and no line is sent', async () => {
     const element = await mount({
       ...orderAttributes,
       'merchant-name': 'Nightjar Lanterns',
@@ -138,7 +138,7 @@ describe('before the start', () => {
     expect(request?.body).to.deep.equal({ amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' });
   });
 
-  it('names a reference that the API would refuse, before anything is sent', async () => {
+  it('a reference that the API would refuse is an error before anything is sent', async () => {
     const element = await mount({ ...orderAttributes, 'tx-ref': 'order #42' });
     await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.contain('tx-ref').and.to.contain('A-Z a-z 0-9 . _ : -');
@@ -146,7 +146,7 @@ describe('before the start', () => {
     expect(api.requests).to.have.length(0);
   });
 
-  it('finds the API below a path of the page’s own server', async () => {
+  it('the API can be below a path of the page’s own server', async () => {
     const element = await mount({ ...orderAttributes, 'api-url': '/crypto/' });
     expect(element.order.apiUrl).to.equal(`${location.origin}/crypto`);
     await aTimeout(250);
@@ -164,7 +164,7 @@ describe('before the start', () => {
 });
 
 describe('choosing a coin and a network', () => {
-  it('fires one event per change, after the view is updated, across shadow roots', async () => {
+  it('each change fires one event, after the view is updated, across shadow roots', async () => {
     const element = await mount(orderAttributes);
     const events = recordEvents(document);
     const locked: [string, CheckoutStatus, boolean][] = [];
@@ -181,7 +181,7 @@ describe('choosing a coin and a network', () => {
     expect(events.slice(3)).to.deep.equal(['detected', 'partial', 'confirming', 'success']);
   });
 
-  it('uses radio groups with accessible names', async () => {
+  it('the coins are a radio group with accessible names', async () => {
     const element = await mountPayment(createdPayment());
     const group = element.shadowRoot?.querySelector('[role=radiogroup]');
     expect(group?.getAttribute('aria-label')).to.equal('Currency');
@@ -193,7 +193,7 @@ describe('choosing a coin and a network', () => {
     expect(textOf(element, 'option')).to.match(/≈\s3\.25/);
   });
 
-  it('has no button before something is picked: a tap continues automatically', async () => {
+  it('the picker has no button before something is picked: a tap continues automatically', async () => {
     const element = await mountPayment(createdPayment());
     expect(hasPart(element, 'action')).to.equal(false);
     pickOption(element, 'BTC');
@@ -202,7 +202,7 @@ describe('choosing a coin and a network', () => {
     expect(api.requestsFor('lock')).to.have.length(1);
   });
 
-  it('moves through the options by arrow key, and continues by Enter or the button', async () => {
+  it('arrow keys only move through the options and show a button to continue, and Enter continues', async () => {
     const element = await mountPayment(createdPayment());
     const [first, second] = element.shadowRoot?.querySelectorAll<HTMLInputElement>('input[type=radio]') ?? [];
     // A browser's action for an arrow key: a click on the next radio button.
@@ -220,7 +220,7 @@ describe('choosing a coin and a network', () => {
     await waitForStatus(element, 'choosing-network');
   });
 
-  it('shows first what this browser paid with last', async () => {
+  it('the coin that this browser paid with last comes first', async () => {
     localStorage.setItem('crypto-checkout:last', 'BTC bitcoin');
     const element = await mountPayment(createdPayment());
     const [first] = element.shadowRoot?.querySelectorAll<HTMLInputElement>('input[type=radio]') ?? [];
@@ -228,14 +228,14 @@ describe('choosing a coin and a network', () => {
     expect(textOf(element, 'options')).to.contain('Last used');
   });
 
-  it('with a currency from the page, asks only for the network', async () => {
+  it('a checkout with a currency from the page asks only for the network', async () => {
     const element = await mountPayment(createdPayment(), { currency: 'usdt' });
     await waitForStatus(element, 'choosing-network');
     pickOption(element, 'base');
     await waitForStatus(element, 'awaiting-funds');
   });
 
-  it('warns of wrong networks in the network picker', async () => {
+  it('the network picker warns of wrong networks', async () => {
     const element = await mountPayment(createdPayment());
     pickOption(element, 'USDT');
     await waitForStatus(element, 'choosing-network');
@@ -249,7 +249,7 @@ describe('choosing a coin and a network', () => {
     expect(details).to.deep.equal(['Lowest fee', 'Higher network fee']);
   });
 
-  it('goes back with the choice still picked', async () => {
+  it('the choice is still picked after the payer goes back', async () => {
     const element = await mountPayment(createdPayment());
     pickOption(element, 'USDT');
     await waitForStatus(element, 'choosing-network');
@@ -260,7 +260,7 @@ describe('choosing a coin and a network', () => {
     expect(hasPart(element, 'back')).to.equal(false);
   });
 
-  it('skips pickers with a single option', async () => {
+  it('pickers with a single option are skipped', async () => {
     const element = await mountPayment(createdPayment({ currencyOptions: [bitcoin] }));
     await waitForStatus(element, 'awaiting-funds');
     expect(api.requestsFor('set').map(({ path }) => path.split('/').slice(-2))).to.deep.equal([
@@ -269,7 +269,7 @@ describe('choosing a coin and a network', () => {
     expect(hasPart(element, 'back')).to.equal(false);
   });
 
-  it('skips the pickers when the page sets currency and network', async () => {
+  it('the pickers are skipped when the page sets currency and network', async () => {
     const element = await mountPayment(createdPayment(), { currency: 'usdt', network: 'base' });
     await waitForStatus(element, 'awaiting-funds');
     expect(api.requestsFor('set').map(({ path }) => path.split('/').slice(-2))).to.deep.equal([
@@ -277,7 +277,7 @@ describe('choosing a coin and a network', () => {
     ]);
   });
 
-  it('shows each network’s time if they differ, and five digits of each amount', async () => {
+  it('the picker shows the networks’ times if they differ, and five digits of each amount', async () => {
     const slow = { ...usdtOnTron, blockSeconds: 120, networkFee: 0.01 };
     const exact = { ...bitcoin, amount: 0.000521349 };
     const element = await mountPayment(createdPayment({ currencyOptions: [slow, usdtOnBase, exact] }));
@@ -291,7 +291,7 @@ describe('choosing a coin and a network', () => {
     expect(details).to.deep.equal(['Higher network fee · about 4 min', 'about 1 min']);
   });
 
-  it('has a search for 13 or more coins', async () => {
+  it('a picker of 13 or more coins has a search', async () => {
     const coins = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'A', 'B', 'C', 'D', 'E', 'F'];
     const options = coins.map((currency) => ({
       ...bitcoin,
@@ -317,7 +317,7 @@ describe('choosing a coin and a network', () => {
 });
 
 describe('the address', () => {
-  it('is shown in groups of four, dimmed in the middle', async () => {
+  it('the address is shown in groups of four, dimmed in the middle', async () => {
     const element = await mountPayment(lockedPayment());
     const { address = '' } = lockedPayment().addressInformation ?? {};
     expect(getPart(element, 'address').textContent.replace(/\s/g, '')).to.equal(address);
@@ -326,7 +326,7 @@ describe('the address', () => {
     expect(groups.filter((group) => group.className === 'dim')).to.have.length(groups.length - 4);
   });
 
-  it('comes after the order, the time left and the amount, and before the QR code, where the card has one column', async () => {
+  it('the address comes after the order, the time and the amount, and before the QR code, in a card of one column', async () => {
     const element = await mountPayment(lockedPayment());
     element.style.maxWidth = '400px';
     await waitFor(() => hasPart(element, 'qr-panel'));
@@ -355,7 +355,7 @@ describe('the address', () => {
     expect(sorted.map((one) => one.getAttribute('part'))).to.deep.equal(names);
   });
 
-  it('has the QR code in the other column, below the order, if the card has two columns', async () => {
+  it('the QR code is in the first column, below the order, if the card has two columns', async () => {
     const element = await mountPayment(lockedPayment());
     element.style.width = '800px';
     await waitFor(() => hasPart(element, 'qr') && !hasPart(element, 'qr-panel'));
@@ -365,7 +365,7 @@ describe('the address', () => {
     expect(box('qr').top).to.be.below(box('address').bottom);
   });
 
-  it('can be taken to the phone by a second QR code of the payment’s page, opened by the keyboard', async () => {
+  it('a second QR code, opened by the keyboard, takes the payment’s page to the phone', async () => {
     const element = await mountPayment(lockedPayment());
     await waitFor(() => hasPart(element, 'phone'));
     const phone = getPart(element, 'phone') as HTMLDetailsElement;
@@ -391,7 +391,7 @@ describe('the address', () => {
     await expect(element).to.be.accessible();
   });
 
-  it('has no second QR code on a touch screen, or where the server does not name the payment’s page', async () => {
+  it('no second QR code is shown on a touch screen, or if the server does not name the payment’s page', async () => {
     const { pageUrl: _pageUrl, ...unnamed } = lockedPayment();
     const elsewhere = await mountPayment(unnamed);
     await waitFor(() => hasPart(elsewhere, 'log'));
@@ -408,7 +408,7 @@ describe('the address', () => {
     }
   });
 
-  it('is copied by its row and by the main action, and the amount by its row', async () => {
+  it('the address is copied by its row and by the main action, and the amount by its row', async () => {
     const copied: string[] = [];
     const writeText = (text: string) => Promise.resolve(void copied.push(text));
     Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
@@ -428,7 +428,7 @@ describe('the address', () => {
     Reflect.deleteProperty(navigator, 'clipboard');
   });
 
-  it('is a bare address in the QR code, and the caption says so', async () => {
+  it('the QR code for Tron is the bare address, and the caption says to enter the amount', async () => {
     const element = await mountPayment(lockedPayment());
     await waitFor(() => hasPart(element, 'qr'));
     expect(getPart(element, 'qr').getAttribute('role')).to.equal('img');
@@ -441,7 +441,7 @@ describe('the address', () => {
     expect(hasPart(element, 'wallet')).to.equal(false);
   });
 
-  it('for Bitcoin comes with the amount and a wallet link', async () => {
+  it('the address for Bitcoin comes with the amount and a wallet link', async () => {
     const address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
     const addressInformation = { address, network: 'bitcoin', id: 'a' };
     const amounts = { amount: 7e-7, amountDue: 7e-7 };
@@ -453,7 +453,7 @@ describe('the address', () => {
     expect(element.shadowRoot?.querySelector('figcaption')?.textContent).to.contain('and the amount');
   });
 
-  it('disappears when the payment expires, and one press starts a new payment', async () => {
+  it('the address disappears when the payment expires, and one press starts a new payment', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     await pollPayment(element, paymentInState('expired'));
@@ -469,7 +469,7 @@ describe('the address', () => {
     expect(new Set(keys)).to.have.length(2);
   });
 
-  it('stays after a partial payment', async () => {
+  it('the address stays after a partial payment', async () => {
     const element = await mountPayment(
       paymentInState('partially_paid', { amountSeen: 1.5, amountDue: 1.746754 }),
     );
@@ -497,7 +497,7 @@ describe('copying', () => {
     expect(Object.getOwnPropertyDescriptor(Navigator.prototype, 'clipboard')).to.deep.equal(clipboard);
   });
 
-  it('copies the plain decimal and the whole address, and names coin and network', async () => {
+  it('the plain decimal and the whole address are copied, and a notice names coin and network', async () => {
     const element = await mountPayment(lockedPayment({ amount: 7e-7, amountDue: 7e-7 }), { locale: 'de' });
     expect(textOf(element, 'amount')).to.equal('0,0000007 USDT');
     press(element, 'copy-amount');
@@ -508,7 +508,7 @@ describe('copying', () => {
     expect(getPart(element, 'notice').getAttribute('aria-live')).to.equal('polite');
   });
 
-  it('copies the time log as text', async () => {
+  it('the time log is copied as text', async () => {
     const element = await mountPayment(lockedPayment());
     await waitFor(() => hasPart(element, 'copy-log'));
     press(element, 'copy-log');
@@ -539,7 +539,7 @@ describe('copying', () => {
     });
     afterEach(() => Reflect.deleteProperty(document, 'execCommand'));
 
-    it('falls back to a selection', async () => {
+    it('copying falls back to a selection if the browser refuses the clipboard', async () => {
       const element = await mountPayment(lockedPayment());
       setExecCommand(() => Boolean(copied.push(fieldOf(element)?.value ?? '')));
       press(element, 'copy-address');
@@ -553,7 +553,7 @@ describe('copying', () => {
       ['copy-amount', String(lockedPayment().amount)],
       ['action', lockedPayment().addressInformation?.address],
     ] as const) {
-      it(`shows the whole value of ${part} in a selected field, and never says that it is copied`, async () => {
+      it(`a refused copy by ${part} shows the whole value in a selected field, and never says that it is copied`, async () => {
         const element = await mountPayment(lockedPayment());
         press(element, part);
         await waitFor(() => hasPart(element, 'copy-field') && Boolean(selectedIn(element)));
@@ -567,7 +567,7 @@ describe('copying', () => {
       });
     }
 
-    it('shows the field when the clipboard is silent for a second, and removes it if it answers late', async () => {
+    it('a field to copy from appears if the clipboard is silent for a second, and goes after a late answer', async () => {
       let answer = () => {};
       setClipboard(() => new Promise((resolve) => (answer = resolve)));
       const element = await mountPayment(lockedPayment());
@@ -580,7 +580,7 @@ describe('copying', () => {
       expect(textOf(element, 'copy-address')).to.include('Copied');
     });
 
-    it('says that it is copied once the payer has copied all of it from the field', async () => {
+    it('an address counts as copied once the payer has copied all of it from the field', async () => {
       const element = await mountPayment(lockedPayment());
       press(element, 'copy-address');
       await waitFor(() => Boolean(selectedIn(element)));
@@ -595,7 +595,7 @@ describe('copying', () => {
       expect(hasPart(element, 'copy-field')).to.equal(false);
     });
 
-    it('shows a log with all of its lines, and closes the field', async () => {
+    it('the field shows a log with all of its lines, and can be closed', async () => {
       const element = await mountPayment(lockedPayment());
       await waitFor(() => hasPart(element, 'copy-log'));
       press(element, 'copy-log');
@@ -605,7 +605,7 @@ describe('copying', () => {
       await waitFor(() => !hasPart(element, 'copy-field'));
     });
 
-    it('leaves no address or amount in the field that is not to be paid any more', async () => {
+    it('the field disappears once its address or amount should not be paid any more', async () => {
       for (const [part, next] of [
         ['copy-amount', paymentInState('partially_paid', { amountSeen: 1.5, amountDue: 1.746754 })],
         ['copy-address', paymentInState('expired')],
@@ -620,7 +620,7 @@ describe('copying', () => {
       }
     });
 
-    it('shows the newest of two requested copies', async () => {
+    it('the field shows the newest of two requested copies', async () => {
       setClipboard(() => new Promise(() => {}));
       const element = await mountPayment(lockedPayment());
       press(element, 'copy-address');
@@ -633,7 +633,7 @@ describe('copying', () => {
 });
 
 describe('the countdown', () => {
-  it('follows the server’s clock, not the device’s', async () => {
+  it('the countdown follows the server’s clock, not the device’s', async () => {
     const serverNow = Date.now() + 3 * 86_400_000;
     api.handlers.retrieve = () =>
       Response.json(
@@ -648,7 +648,7 @@ describe('the countdown', () => {
     await waitUntil(() => textOf(element, 'countdown') !== before, 'ticks', { timeout: 5_000 });
   });
 
-  it('is announced only at 5 minutes, 1 minute and 30 seconds', async () => {
+  it('the countdown is announced only at 5 minutes, 1 minute and 30 seconds', async () => {
     const rows: [number, string][] = [
       [330, ''],
       [285, '5 minutes left to pay.'],
@@ -666,7 +666,7 @@ describe('the countdown', () => {
     }
   });
 
-  it('polls at zero before the payment counts as expired', async () => {
+  it('the payment is checked at zero before it counts as expired', async () => {
     const element = await mountPayment(lockedPayment({ expiresBy: Date.now() + 1_200 }));
     await waitFor(() => hasPart(element, 'countdown') && textOf(element, 'countdown') === '0:00');
     expect(element.status).to.equal('awaiting-funds');
@@ -684,31 +684,46 @@ describe('the countdown', () => {
 describe('the final states say what happened to the money', () => {
   const rows: [string, Payment, CheckoutStatus, RegExp][] = [
     [
-      'settled',
+      'a settled payment shows the amount received',
       paymentInState('settled', { amountReceived: 3.25, amountSeen: 3.25 }),
       'success',
       /received 3\.25\sUSDT/,
     ],
     [
-      'over',
+      'an overpaid payment shows the amounts sent and due',
       paymentInState('settled_over', { amountSeen: 5 }),
       'success',
       /^You sent 5\.00\sUSDT; 3\.25\sUSDT was due.*the excess/,
     ],
-    ['late', paymentInState('settled_late'), 'success', /after the time limit.*accepted/],
-    ['expired', paymentInState('expired'), 'expired', /Nothing arrived in time/],
     [
-      'expired, partially paid',
+      'a late payment that was accepted says so',
+      paymentInState('settled_late'),
+      'success',
+      /after the time limit.*accepted/,
+    ],
+    [
+      'an expired payment says that nothing arrived in time',
+      paymentInState('expired'),
+      'expired',
+      /Nothing arrived in time/,
+    ],
+    [
+      'an expired payment shows the part that arrived',
       paymentInState('expired_partial', { amountSeen: 1 }),
       'expired',
       /^1\.00\sUSDT of 3\.25\sUSDT arrived/,
     ],
-    ['too late', paymentInState('expired_late', { amountSeen: 3 }), 'expired', /^3\.00\sUSDT came too late/],
-    ['invalid', paymentInState('invalid'), 'error', /ask the shop/i],
-    ['reversed', paymentInState('reversed'), 'error', /reversed your payment/],
-    ['cancelled', paymentInState('cancelled'), 'cancelled', /Do not send/],
     [
-      'cancelled, then paid',
+      'a payment that came too late shows its amount',
+      paymentInState('expired_late', { amountSeen: 3 }),
+      'expired',
+      /^3\.00\sUSDT came too late/,
+    ],
+    ['an invalid payment refers to the shop', paymentInState('invalid'), 'error', /ask the shop/i],
+    ['a reversed payment says so', paymentInState('reversed'), 'error', /reversed your payment/],
+    ['a cancelled payment warns not to send', paymentInState('cancelled'), 'cancelled', /Do not send/],
+    [
+      'a payment after a cancellation shows its amount',
       paymentInState('cancelled_paid', { amountSeen: 2 }),
       'cancelled',
       /^2\.00\sUSDT came, but the payment is cancelled/,
@@ -763,7 +778,7 @@ describe('the return to the shop', () => {
   const settled = paymentInState('settled', trusted);
   const waiting = lockedPayment(trusted);
 
-  it('counts down, unless the payer stays', async () => {
+  it('the return to the shop counts down, unless the payer stays', async () => {
     const element = await mountPayment(waiting);
     await pollPayment(element, settled);
     await waitFor(() => hasPart(element, 'redirect'));
@@ -775,7 +790,7 @@ describe('the return to the shop', () => {
     expect(textOf(element, 'action')).to.equal('Continue to shop.example');
   });
 
-  it('needs a press with no-redirect, and when the payer comes back later', async () => {
+  it('the return to the shop needs a press with no-redirect, and when the payer comes back later', async () => {
     const staying = await mountPayment(waiting, { 'no-redirect': '' });
     await pollPayment(staying, settled);
     expect(hasPart(staying, 'redirect')).to.equal(false);
@@ -784,7 +799,7 @@ describe('the return to the shop', () => {
     expect(textOf(later, 'action')).to.equal('Continue to shop.example');
   });
 
-  it('restores the page’s title, or keeps one that the page has set since', async () => {
+  it('the page’s title is restored when the checkout is removed, unless the page has set another', async () => {
     const before = document.title;
     const element = await mountPayment(settled);
     expect(document.title).to.equal('✓ Paid');
@@ -798,7 +813,7 @@ describe('the return to the shop', () => {
     expect(document.title).to.equal(before);
   });
 
-  it('names the host and asks, if anybody with the public key could have chosen the URL', async () => {
+  it('the return names the host and asks, if anybody with the public key could have chosen the URL', async () => {
     const chosen = { redirectUrl: 'https://evil.example/login', isRedirectTrusted: false };
     const element = await mountPayment(lockedPayment(chosen));
     await pollPayment(element, paymentInState('settled', chosen));
@@ -806,7 +821,7 @@ describe('the return to the shop', () => {
     expect(textOf(element, 'action')).to.equal('Continue to evil.example');
   });
 
-  it('never runs a script', async () => {
+  it('the return to the shop never runs a script', async () => {
     const element = await mountPayment(waiting);
     await pollPayment(element, { ...settled, redirectUrl: 'javascript:alert(1)' });
     expect(hasPart(element, 'redirect')).to.equal(false);
@@ -816,7 +831,7 @@ describe('the return to the shop', () => {
 });
 
 describe('the time log', () => {
-  it('stays open or closed as the payer left it, whatever the payment does', async () => {
+  it('the time log stays open or closed as the payer left it, whatever the payment does', async () => {
     const isOpen = () => {
       const log = getPart(element, 'time-log');
       return log instanceof HTMLDetailsElement && log.open;
@@ -849,7 +864,7 @@ describe('the time log', () => {
 });
 
 describe('the progress of confirmations', () => {
-  it('moves while there is none, and stops at the first', async () => {
+  it('the progress of confirmations moves while there is none, and stops at the first', async () => {
     const seen = { amountSeen: 3.25, confirmationsRequired: 2 };
     const element = await mountPayment(paymentInState('confirming', { ...seen, confirmations: 0 }));
     await waitFor(() => hasPart(element, 'progress'));
@@ -861,7 +876,7 @@ describe('the progress of confirmations', () => {
 });
 
 describe('the page can', () => {
-  it('override any text', async () => {
+  it('the page can override any text', async () => {
     const element = await mount(orderAttributes);
     element.messages = {
       payAmount: ({ amount = '' }) => `Payer ${amount} !`,
@@ -873,7 +888,7 @@ describe('the page can', () => {
     expect(textOf(element, 'status')).to.equal('Pay from any wallet or exchange.');
   });
 
-  it('hide the time log and the branding', async () => {
+  it('the page can hide the time log and the branding', async () => {
     const branding = {
       id: 'm',
       businessName: 'Example Shop',
@@ -896,7 +911,7 @@ describe('the page can', () => {
     expect(textOf(unsafe, 'logo')).to.equal('ES');
   });
 
-  it('fill the slots', async () => {
+  it('the page can fill the slots', async () => {
     const element = await mountPayment(paymentInState('settled'));
     await waitFor(() => hasPart(element, 'save'));
     for (const slot of ['header', 'footer', 'success']) {
@@ -912,7 +927,7 @@ describe('the page can', () => {
     expect(failed.querySelector('p')?.assignedSlot?.name).to.equal('error');
   });
 
-  it('read payment and status, but not set them', async () => {
+  it('the page can read payment and status, but not set them', async () => {
     const element = await mountPayment(lockedPayment());
     expect(element.payment?.id).to.equal(lockedPayment().id);
     expect(element.status).to.equal('awaiting-funds');
@@ -920,7 +935,7 @@ describe('the page can', () => {
     expect(() => Object.assign(element, { status: 'success' })).to.throw(TypeError);
   });
 
-  it('listen for checkout-ready', async () => {
+  it('the page can listen for checkout-ready', async () => {
     const events = recordEvents(document);
     await mount(orderAttributes);
     await mount(orderAttributes);
@@ -929,7 +944,7 @@ describe('the page can', () => {
 });
 
 describe('the time log', () => {
-  it('is an ordered list, newest last, with machine-readable times in the local time zone', async () => {
+  it('the time log is an ordered list, newest last, with machine-readable times in the local time zone', async () => {
     const element = await mountPayment(lockedPayment());
     await waitFor(() => hasPart(element, 'log'));
     const list = getPart(element, 'log');
@@ -948,7 +963,7 @@ describe('the time log', () => {
 });
 
 describe('focus', () => {
-  it('moves to the next heading', async () => {
+  it('focus moves to the next heading', async () => {
     const element = await mount(orderAttributes);
     getPart(element, 'action').focus();
     press(element);
@@ -956,7 +971,7 @@ describe('focus', () => {
     expect(element.shadowRoot?.activeElement === getPart(element, 'heading')).to.equal(true);
   });
 
-  it('is not stolen from the page', async () => {
+  it('focus is not stolen from the page', async () => {
     const field = await fixture<HTMLInputElement>(html`<input aria-label="Elsewhere" />`);
     const element = await mountPayment(lockedPayment());
     field.focus();
@@ -965,7 +980,7 @@ describe('focus', () => {
     expect(document.activeElement === field).to.equal(true);
   });
 
-  it('stays when the state changes within a view', async () => {
+  it('focus stays when the state changes within a view', async () => {
     const element = await mountPayment(lockedPayment());
     getPart(element, 'copy-address').focus();
     await pollPayment(element, paymentInState('partially_paid', { amountSeen: 1, amountDue: 2.25 }));
@@ -1064,7 +1079,7 @@ describe('accessibility of', () => {
   });
   for (const theme of ['light', 'dark'] as const) {
     for (const [name, open] of pages) {
-      it(`${name}, ${theme}`, async () => {
+      it(`the view “${name}” is accessible in the ${theme} theme`, async () => {
         const element = await open();
         element.theme = theme;
         await element.updateComplete;
@@ -1075,7 +1090,7 @@ describe('accessibility of', () => {
     }
   }
 
-  it('every control: at least 44 px', async () => {
+  it('every control is at least 44 px wide and high', async () => {
     const pages = [
       await mountPayment(createdPayment()),
       await mountPayment(quotedPayment()),

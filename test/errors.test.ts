@@ -9,7 +9,7 @@ const apiError = (status: number, code: string) =>
   new ApiError('Refused', { code, status, remedy: 'Ask.', requestId: '' });
 
 describe('the message', () => {
-  it('names the problem and the remedy, and links to the docs', () => {
+  it('The message of an error names the problem and the remedy, and links to the docs', () => {
     const error = new NetworkError('GET /v1/currencies got no response', { apiUrl });
     expect(String(error)).toBe(
       [
@@ -26,13 +26,13 @@ describe('the message', () => {
     });
   });
 
-  it('has no link when no server is known', () => {
+  it('The message of an error has no link when no server is known', () => {
     const error = new CheckoutError('The key is missing', { code: 'missing', remedy: 'Set it.' });
     expect(error.message).toBe('The key is missing\n\nSet it.');
     expect(error.docsUrl).toBe(undefined);
   });
 
-  it('prefers the link that the server sent', () => {
+  it('The message of an error prefers the link that the server sent', () => {
     const docsUrl = 'https://docs.example.com/#code';
     const error = new CheckoutError('Refused', { code: 'x', remedy: 'Ask.', apiUrl, docsUrl });
     expect(error.docsUrl).toBe(docsUrl);
@@ -40,7 +40,7 @@ describe('the message', () => {
   });
 });
 
-it('does not expose the cause and the server as enumerable properties', () => {
+it('An error does not expose its cause and its server as enumerable properties', () => {
   const error = new NetworkError('No response', { apiUrl, cause: new Error('Offline') });
   expect(Object.keys(error).sort()).toEqual(['code', 'docsUrl', 'name', 'remedy', 'shortMessage']);
 });

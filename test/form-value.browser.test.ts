@@ -40,7 +40,7 @@ async function poll(element: CryptoCheckout, payment: typeof api.payment): Promi
 }
 
 describe('in a form', () => {
-  it('has the payment’s id as its value, and is valid only once the payment is a success', async () => {
+  it('The checkout has the payment’s id as its value, and is valid only once the payment is a success', async () => {
     const { form, element } = await mountInForm();
     expect(valueIn(form)).to.equal(null);
     expect(form.checkValidity()).to.equal(false);
@@ -61,7 +61,7 @@ describe('in a form', () => {
   });
 
   for (const state of ['expired', 'cancelled', 'invalid'] as const) {
-    it(`stays invalid when the payment is ${state}`, async () => {
+    it(`The form stays invalid when the payment is ${state}`, async () => {
       api.payment = paymentInState(state);
       const { form, element } = await mountInForm({ 'payment-id': id });
       await waitFor(() => element.payment !== undefined);
@@ -70,7 +70,7 @@ describe('in a form', () => {
     });
   }
 
-  it('stops the form from being submitted, says why, and focuses its button', async () => {
+  it('An unpaid checkout stops the form from being submitted, says why, and focuses its button', async () => {
     const { form, element } = await mountInForm();
     let submits = 0;
     form.addEventListener('submit', (event) => {
@@ -85,20 +85,20 @@ describe('in a form', () => {
     expect(element.shadowRoot?.activeElement?.getAttribute('part')).to.equal('action');
   });
 
-  it('focuses the trigger of a closed modal', async () => {
+  it('The trigger of a closed modal gets the focus when the form cannot be submitted', async () => {
     const { form, element } = await mountInForm({ mode: 'modal' });
     form.requestSubmit();
     expect(element.shadowRoot?.activeElement?.getAttribute('part')).to.equal('trigger');
   });
 
-  it('says it in the page’s words', async () => {
+  it('The message that the payment is missing can be in the page’s words', async () => {
     const { form, element } = await mountInForm();
     element.messages = { formRequired: 'Bitte erst bezahlen.' };
     await element.updateComplete;
     expect(validationMessageOf(form)).to.equal('Bitte erst bezahlen.');
   });
 
-  it('asks for nothing unless it is required', async () => {
+  it('A form without a payment is invalid only if the payment is required', async () => {
     const { form, element } = await mountInForm();
     element.required = false;
     await element.updateComplete;
@@ -108,7 +108,7 @@ describe('in a form', () => {
     expect(form.checkValidity()).to.equal(false);
   });
 
-  it('keeps its value when the form is reset: a payment cannot be undone', async () => {
+  it('The checkout keeps its value when the form is reset: a payment cannot be undone', async () => {
     api.payment = paymentInState('settled');
     const { form, element } = await mountInForm({ 'payment-id': id });
     await waitForStatus(element, 'success');
@@ -119,7 +119,7 @@ describe('in a form', () => {
     expect(element.status).to.equal('success');
   });
 
-  it('cannot be started while it is disabled, but a payment in progress can continue', async () => {
+  it('A disabled checkout cannot be started, but a payment in progress can continue', async () => {
     const { form, fieldset, element } = await mountInForm();
     fieldset.disabled = true;
     await element.updateComplete;
@@ -137,7 +137,7 @@ describe('in a form', () => {
     expect(hasPart(element, 'address')).to.equal(true);
   });
 
-  it('shows the order’s payment again when the browser restores the form', async () => {
+  it('The order’s payment is shown again when the browser restores the form', async () => {
     api.payment = paymentInState('settled');
     const first = await mountInForm({ 'payment-id': id });
     await waitForStatus(first.element, 'success');
@@ -150,7 +150,7 @@ describe('in a form', () => {
     expect(valueIn(form)).to.equal(id);
   });
 
-  it('restores the payment of a reference after its memory is gone, without creating another', async () => {
+  it('A restored form shows the payment of its reference again, without creating another', async () => {
     api.payment = paymentInState('settled');
     const { form, element } = await mountInForm();
     element.formStateRestoreCallback(restoredStateOf(element, id));
@@ -161,11 +161,11 @@ describe('in a form', () => {
 
   for (const [what, state] of [
     ['another order', JSON.stringify([JSON.stringify(['another']), id])],
-    ['no state at all', null],
+    ['a missing state', null],
     ['nonsense', '{"a":1}'],
     ['a file', new File([], 'a')],
   ] as const) {
-    it(`does not restore ${what}`, async () => {
+    it(`The checkout does not restore ${what}`, async () => {
       api.payment = paymentInState('settled');
       const { element } = await mountInForm();
       element.formStateRestoreCallback(state);

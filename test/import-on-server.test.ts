@@ -2,7 +2,7 @@
 /** The widget can be imported on a server, where there is no window. */
 import { expect, it } from 'vitest';
 
-it('can be imported without a window', async () => {
+it('The widget can be imported without a window', async () => {
   expect(typeof window).toBe('undefined');
   const { CryptoCheckout, CheckoutEvent } = await import('../src/index.js');
   expect(CryptoCheckout.name).toBe('CryptoCheckout');

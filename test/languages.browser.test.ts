@@ -183,7 +183,7 @@ const announcements: readonly Spoken[] = [
 
 describe('announcements', () => {
   for (const [name, payment, en, fr, ar] of announcements) {
-    it(`for ${name}, in English, French and Arabic`, async () => {
+    it(`The announcement for ${name} is word for word in English, French and Arabic`, async () => {
       for (const [locale, expected] of [
         ['en', en],
         ['fr', fr],
@@ -233,7 +233,7 @@ const onTheWay = {
 } as const;
 
 for (const locale of ['en', 'fr'] as const) {
-  it(`says each step on the way in ${locale}, word for word`, async () => {
+  it(`The checkout announces each step on the way in ${locale}, word for word`, async () => {
     const writeText = () => Promise.resolve();
     Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
     const expected = onTheWay[locale];
@@ -369,7 +369,7 @@ describe('copied texts', () => {
   ] as const;
 
   for (const locale of ['en', ...codes, 'ar-XB', 'de', 'hi-u-nu-deva']) {
-    it(`is the plain value in ${locale}, and the shown text has Latin digits`, async () => {
+    it(`A copied amount is the plain value in ${locale}, and the shown text has Latin digits`, async () => {
       for (const [amount, plain] of amounts) {
         copied = [];
         const element = await mountPayment(
@@ -394,7 +394,7 @@ describe('copied texts', () => {
 });
 
 describe('the language', () => {
-  it('is the element’s, or the nearest around it, across shadow roots', async () => {
+  it('The language is the nearest around the element, across shadow roots', async () => {
     const outer = await fixture<HTMLElement>(html`<div lang="fr-CA"><div id="host"></div></div>`);
     const shadow = outer.querySelector('#host')?.attachShadow({ mode: 'open' });
     const element = createElement({ ...orderAttributes, 'base-currency': 'CAD', amount: '49.9' });
@@ -405,7 +405,7 @@ describe('the language', () => {
     expect([card(element).lang, card(element).dir]).to.deep.equal(['fr', 'ltr']);
   });
 
-  it('is English where there is no such language, which a Hebrew page reads from left to right', async () => {
+  it('The checkout is in English, from left to right, on a Hebrew page: there is no Hebrew', async () => {
     const outer = await fixture<HTMLElement>(html`<div lang="he" dir="rtl"></div>`);
     const element = createElement(orderAttributes);
     outer.append(element);
@@ -414,14 +414,14 @@ describe('the language', () => {
     expect([card(element).lang, card(element).dir]).to.deep.equal(['en', 'ltr']);
   });
 
-  it('says what it is where the page is in another', async () => {
+  it('The checkout has its own lang and dir where the page is in another language', async () => {
     const element = await mount({ ...orderAttributes, locale: 'ar' });
     expect(textOf(element, 'heading')).to.equal('الدفع بالعملات الرقمية');
     expect([card(element).lang, card(element).dir]).to.deep.equal(['ar', 'rtl']);
     expect(getComputedStyle(getPart(element, 'heading')).direction).to.equal('rtl');
   });
 
-  it('can change in the middle of a payment, which continues', async () => {
+  it('The language can change in the middle of a payment, which continues', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     await goToAddress(element);
     await waitFor(() => hasPart(element, 'log'));
@@ -439,7 +439,7 @@ describe('the language', () => {
     expect(api.requestsFor('create')).to.have.length(requests);
   });
 
-  it('asked for last is the one that is shown', async () => {
+  it('The language that was set last is the one that is shown', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     element.locale = 'ar';
     await element.updateComplete;
@@ -455,7 +455,7 @@ describe('the language', () => {
 });
 
 describe('messages', () => {
-  it('override texts of every language, the pay button’s too, and are text, not markup', async () => {
+  it('The page’s messages override the language’s texts, the pay button’s too, and are text, not markup', async () => {
     const element = await mount({ ...orderAttributes, locale: 'fr' });
     const attack = '<img src=x onerror="window.hacked = 1"> {amount}';
     element.messages = {
@@ -475,7 +475,7 @@ describe('messages', () => {
 
 // Node's data of locales may be older or newer than the browser's, which is what payers see. Of languages that a browser does not
 // know, its Intl knows less than we do.
-it('writes prices without Intl as this browser does with it, in the languages that it knows', () => {
+it('Prices without Intl are written as this browser’s Intl writes them, in the languages that it knows', () => {
   const known = Intl.NumberFormat.supportedLocalesOf(Object.keys(styles));
   expect(known).to.include.members(['en', 'fr', 'es', 'pt', 'ar', 'zh', 'sw']);
   const isKnown = ([tag]: [string, unknown]) => known.includes(tag);

@@ -47,7 +47,7 @@ function pressEscape(element: CryptoCheckout): void {
 }
 
 describe('modal', () => {
-  it('shows only a button, and asks the server nothing, before it is opened', async () => {
+  it('The modal shows only a button, and asks the server nothing, before it is opened', async () => {
     const element = await mountModal();
     expect(getPart(element, 'trigger').textContent.trim()).to.equal('Pay with crypto');
     expect(hasPart(element, 'card')).to.equal(false);
@@ -55,7 +55,7 @@ describe('modal', () => {
     expect([...api.requests, ...api.offersAsked]).to.deep.equal([]);
   });
 
-  it('opens at the coins, named by its heading, with focus inside, and the page does not scroll', async () => {
+  it('The modal opens at the coins, named by its heading, with focus inside, and the page does not scroll', async () => {
     const element = await mountModal();
     await openByPress(element);
     await waitForStatus(element, 'choosing-currency');
@@ -66,7 +66,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('Escape closes it, gives focus back to the trigger, and fires checkout-closed once', async () => {
+  it('Escape closes the modal, gives focus back to the trigger, and fires checkout-closed once', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     getPart(element, 'trigger').focus();
@@ -81,7 +81,7 @@ describe('modal', () => {
     expect(rootStyle().overflow).to.equal('');
   });
 
-  it('is closed by Escape also during a new render', async () => {
+  it('Escape closes the modal also during a new render', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     await openByPress(element);
@@ -95,7 +95,7 @@ describe('modal', () => {
     expect(dialogOf(element)?.open).to.equal(false);
   });
 
-  it('gives focus back to the page’s own trigger, which neither submits a form nor follows its link', async () => {
+  it('The page’s own trigger gets focus back, and its link is not followed', async () => {
     const link = document.createElement('a');
     link.href = '#fallback';
     link.textContent = 'Buy';
@@ -109,7 +109,7 @@ describe('modal', () => {
     expect(location.hash).to.equal('');
   });
 
-  it('keeps the payment when it is closed in the middle, and shows it again, without a second one', async () => {
+  it('A modal that is closed in the middle keeps the payment, and shows it again, without a second one', async () => {
     const element = await mountModal();
     await openAtAddress(element);
     getPart(element, 'close').click();
@@ -123,7 +123,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('has the shop and the total at its top, once', async () => {
+  it('The modal has the shop and the total at its top, once', async () => {
     const element = await mountModal(undefined, { 'merchant-name': 'Nightjar Lanterns' });
     await openAtAddress(element);
     const seen = (part: string) =>
@@ -138,7 +138,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('its trigger continues the payment and counts down, after a reload too, until the payment ends', async () => {
+  it('The trigger offers to continue the payment and counts down, after a reload too, until the payment ends', async () => {
     const label = (element: CryptoCheckout) =>
       getPart(element, 'trigger').textContent.replace(/\s+/g, ' ').trim();
     const element = await mountModal();
@@ -158,7 +158,7 @@ describe('modal', () => {
     await waitFor(() => label(reloaded) === 'Pay with crypto');
   });
 
-  it('continues while it is closed: the success is there when it is opened again', async () => {
+  it('The payment continues while the modal is closed: its success is there when the modal opens again', async () => {
     const element = await mountModal();
     await openAtAddress(element);
     element.close();
@@ -171,7 +171,7 @@ describe('modal', () => {
   });
 
   for (const state of ['expired', 'cancelled', 'invalid'] as const) {
-    it(`shows that a payment is ${state} when it is opened again, and starts no other one`, async () => {
+    it(`A modal that is opened again shows that its payment is ${state}, and starts no other one`, async () => {
       const element = await mountModal();
       await openAtAddress(element);
       element.close();
@@ -186,7 +186,7 @@ describe('modal', () => {
     });
   }
 
-  it('does not leave the page behind the payer’s back: only an open checkout goes back to the shop', async () => {
+  it('A closed modal does not leave the page: only an open checkout goes back to the shop', async () => {
     const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
     const element = await mountModal(undefined, { 'payment-id': createdPayment().id });
     api.payment = lockedPayment(trusted);
@@ -201,7 +201,7 @@ describe('modal', () => {
     expect(hasPart(element, 'redirect')).to.equal(false);
   });
 
-  it('stays on the page once it is closed while it counts down', async () => {
+  it('A modal that is closed while it counts down stays on the page', async () => {
     const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
     const element = await mountModal(undefined, { 'payment-id': createdPayment().id });
     api.payment = lockedPayment(trusted);
@@ -215,7 +215,7 @@ describe('modal', () => {
     expect(hasPart(element, 'redirect')).to.equal(false);
   });
 
-  it('is open after it is closed and opened at once', async () => {
+  it('A modal that is closed and opened at once is open', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     await openByPress(element);
@@ -227,7 +227,7 @@ describe('modal', () => {
     expect(events.filter((event) => event === 'closed')).to.have.length(1);
   });
 
-  it('keeps its styles when other parts of the code add theirs', async () => {
+  it('The modal keeps its styles when other parts of the code add theirs', async () => {
     const element = await mountModal();
     await openByPress(element);
     const bar = () => getComputedStyle(getPart(element, 'close')).borderRadius;
@@ -240,14 +240,14 @@ describe('modal', () => {
     element.close();
   });
 
-  it('is accessible while it is open', async () => {
+  it('The modal is accessible while it is open', async () => {
     const element = await mountModal();
     await openAtAddress(element);
     await expect(element).to.be.accessible();
     element.close();
   });
 
-  it('creates one payment however often the trigger is pressed', async () => {
+  it('The modal creates one payment however often the trigger is pressed', async () => {
     const element = await mountModal();
     press(element, 'trigger');
     press(element, 'trigger');
@@ -259,7 +259,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('stays open when it is moved', async () => {
+  it('The modal stays open when it is moved', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     await openByPress(element);
@@ -273,7 +273,7 @@ describe('modal', () => {
     element.remove();
   });
 
-  it('is closed when it is removed, lets the page scroll, and does not reopen when it is back', async () => {
+  it('A removed modal is closed, lets the page scroll, and does not reopen when it is back', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     const parent = element.parentElement;
@@ -294,7 +294,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('gives the page its own overflow back after the last of two was closed', async () => {
+  it('The page gets its own overflow back after the last of two modals was closed', async () => {
     rootStyle().overflow = 'clip';
     const [first, second] = [await mountModal(), await mountModal(undefined, { 'tx-ref': 'order-43' })];
     await openByPress(first);
@@ -306,7 +306,7 @@ describe('modal', () => {
     rootStyle().overflow = '';
   });
 
-  it('closes by a press on the backdrop, and not by a selection that ends there', async () => {
+  it('The modal closes by a press on the backdrop, and not by a selection that ends there', async () => {
     const element = await mountModal();
     await openByPress(element);
     const dialog = dialogOf(element);
@@ -321,7 +321,7 @@ describe('modal', () => {
     expect(isOpen(element)).to.equal(false);
   });
 
-  it('is above everything on the page, whatever its z-index', async () => {
+  it('The modal is above everything on the page, even above the highest z-index', async () => {
     const cover = document.createElement('div');
     cover.style.cssText = 'position: fixed; inset: 0; z-index: 2147483647';
     const element = await mountModal();
@@ -334,7 +334,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('turns inline in the middle: the payment stays, and the page scrolls', async () => {
+  it('A modal that turns inline in the middle keeps the payment, and the page scrolls', async () => {
     const element = await mountModal();
     await openByPress(element);
     await waitForStatus(element, 'choosing-currency');
@@ -345,7 +345,7 @@ describe('modal', () => {
     expect(rootStyle().overflow).to.equal('');
   });
 
-  it('continues a payment that the page names, but opens only when it is asked to', async () => {
+  it('The modal continues a payment that the page names, but opens only when it is asked to', async () => {
     const { id } = createdPayment();
     const element = await mountModal(undefined, { 'payment-id': id });
     await waitForStatus(element, 'choosing-currency');

@@ -67,7 +67,7 @@ const passing = ['Getting the price…', 'Locking your rate…', 'Calcul du prix
 
 describe('announcements', () => {
   for (const [locale, way] of Object.entries(ways)) {
-    it(`follow the payment from the first tap to success in ${locale}, one for each step`, async () => {
+    it(`The announcements follow the payment from the first tap to success in ${locale}, one for each step`, async () => {
       const expiresBy = Date.now() + 20 * 60_000;
       api.handlers.lock = () => {
         api.payment = lockedPayment({ expiresBy });
@@ -95,7 +95,7 @@ describe('announcements', () => {
     });
   }
 
-  it('say what a check saw', async () => {
+  it('A check says what it saw', async () => {
     api.payment = lockedPayment();
     const element = await mount({
       'public-key': 'pk_test_x',
@@ -142,7 +142,7 @@ describe('read word for word', () => {
     Reflect.deleteProperty(navigator, 'clipboard');
   });
 
-  it('is the line of the offer, which is not announced, and whose coins are pictures for the eye', async () => {
+  it('The line of the offer is read word for word, not announced, and its coins are pictures for the eye', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     await waitFor(() => readOf(element, 'offer') !== '');
     expect(readOf(element, 'offer')).to.equal('8 coins · no account · price fixed for 30 min');
@@ -156,7 +156,7 @@ describe('read word for word', () => {
     [290, 'Ending soon'],
     [50, 'Last minute'],
   ] as const) {
-    it(`is the timer with ${seconds} s left: ${word || 'only the time'}, not only by colour`, async () => {
+    it(`The timer with ${seconds} s left has words, not only a colour: ${word || 'only the time'}`, async () => {
       const element = await open(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }));
       await waitFor(() => hasPart(element, 'countdown'));
       const timer = getPart(element, 'countdown');
@@ -169,7 +169,7 @@ describe('read word for word', () => {
     });
   }
 
-  it('is the payment on the phone: a title, an image and a sentence, none of them announced', async () => {
+  it('The payment on the phone is read as a title, an image and a sentence, none of them announced', async () => {
     const element = await open(lockedPayment());
     await waitFor(() => hasPart(element, 'phone'));
     getPart(element, 'phone').querySelector('summary')?.click();
@@ -182,7 +182,7 @@ describe('read word for word', () => {
     expect(liveOf(element, 'phone')).to.equal('');
   });
 
-  it('is the check of a transfer: its field, its button, and an answer that is announced', async () => {
+  it('The check of a transfer is read as its field, its button, and an answer that is announced', async () => {
     const element = await open(lockedPayment());
     await waitFor(() => hasPart(element, 'transfer-check'));
     getPart(element, 'transfer-check').querySelector('summary')?.click();
@@ -201,7 +201,7 @@ describe('read word for word', () => {
     expect(liveOf(element, 'transfer-answer')).to.equal('polite');
   });
 
-  it('is the excess and the message for the shop, whose copy is announced', async () => {
+  it('The excess and the message for the shop are read word for word, and the message’s copy is announced', async () => {
     const receipts = [
       receiptOf({ currency: 'USDT', amount: 5, txHash: 'a1b2c3', counts: true, status: 'confirmed' }),
     ];
@@ -229,7 +229,7 @@ describe('read word for word', () => {
     ]);
   });
 
-  it('is the receipt: what was paid, "Details", "Receipt" and "Save"', async () => {
+  it('The receipt is read as the amount paid, "Details", "Receipt" and "Save"', async () => {
     const element = await open(paymentInState('settled', { amountSeen: 3.25 }));
     await waitFor(() => hasPart(element, 'save'));
     expect(plain(readOf(element, 'status'))).to.equal('The shop has received 3.25 USDT. Thank you.');
@@ -273,7 +273,7 @@ describe('read word for word', () => {
       'Your payment came after the time limit, and the shop has accepted it.',
     ],
   ] as const) {
-    it(`is what came ${what}, in the region of the status`, async () => {
+    it(`Money that is ${what} is read in the region of the status`, async () => {
       const element = await open(payment());
       await waitFor(() => plain(readOf(element, 'status')) === sentence, sentence);
       expect(liveOf(element, 'status')).to.equal('status');
@@ -282,7 +282,7 @@ describe('read word for word', () => {
 });
 
 describe('a secret key', () => {
-  it('is refused before any request', async () => {
+  it('A secret key is refused before any request', async () => {
     const element = await mount({ ...orderAttributes, 'public-key': 'sk_test_x' });
     expect(textOf(element, 'error')).to.equal('This is a secret key. Revoke it now.');
     await element.start();
@@ -293,7 +293,7 @@ describe('a secret key', () => {
 });
 
 describe('a mistake in the tag', () => {
-  it('is named with a test key, and kept from payers with a live one', async () => {
+  it('A mistake in the tag is named with a test key, and kept from payers with a live one', async () => {
     const test = await mount({ ...orderAttributes, amount: '-5' });
     await waitFor(() => hasPart(test, 'error'));
     expect(textOf(test, 'error')).to.contain('amount is not a price: -5');

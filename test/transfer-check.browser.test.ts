@@ -62,7 +62,7 @@ for (const [data, expected] of [
     'Tron does not know it yet. Check again in some minutes. If you sent on another network, ask the shop.',
   ],
 ] as const) {
-  it(`answers for a transfer that is ${data.answer.replace('_', ' ')}`, async () => {
+  it(`The check answers word for word: ${data.answer.replace('_', ' ')}`, async () => {
     api.handlers.transfer = () => successReply({ network: 'tron', ...data });
     const element = await show(lockedPayment());
     await open(element);
@@ -88,7 +88,7 @@ for (const [name, secret] of [
   ['an extended private key', `zprv${'A'.repeat(107)}`],
   ['a keystore, which holds what looks like a hash', `{"crypto":{"ciphertext":"${hash}","mac":"${hash}"}}`],
 ] as const) {
-  it(`sends ${name} to nobody, empties the field, and says what to do`, async () => {
+  it(`The check sends ${name} to nobody, empties the field, and says so`, async () => {
     const element = await show(lockedPayment());
     await open(element);
     expect(await ask(element, secret)).to.match(
@@ -99,7 +99,7 @@ for (const [name, secret] of [
   });
 }
 
-it('takes the hash out of an explorer’s link, and asks nothing if there is none', async () => {
+it('The check takes the hash out of an explorer’s link, and asks nothing if there is none', async () => {
   api.handlers.transfer = () => successReply({ network: 'tron', answer: 'unknown' });
   const element = await show(lockedPayment());
   await open(element);
@@ -111,7 +111,7 @@ it('takes the hash out of an explorer’s link, and asks nothing if there is non
   expect(api.requestsFor('transfer').map(({ path }) => path.split('/').at(-1))).to.deep.equal([hash]);
 });
 
-it('says calmly how long to wait, that the service is busy, and that there is no connection', async () => {
+it('The check says calmly how long to wait, that the service is busy, and that there is no connection', async () => {
   const element = await show(lockedPayment());
   await open(element);
   api.handlers.transfer = () => failureReply(429, 'rate_limited', { 'retry-after': '42' });
@@ -125,7 +125,7 @@ it('says calmly how long to wait, that the service is busy, and that there is no
   expect(element.status).to.equal('awaiting-funds');
 });
 
-it('is asked by Enter, once at a time, without the main action, and keeps what was pasted', async () => {
+it('Enter starts the check, once at a time, without the main action, and the pasted text stays', async () => {
   const { handler, release } = heldReply(() => successReply({ network: 'tron', answer: 'unknown' }));
   api.handlers.transfer = handler;
   const element = await show(lockedPayment());
@@ -142,7 +142,7 @@ it('is asked by Enter, once at a time, without the main action, and keeps what w
   expect((getPart(element, 'transfer-hash') as HTMLInputElement).value).to.equal(hash);
 });
 
-it('gives up the question when the element leaves the page', async () => {
+it('The check is aborted when the element leaves the page', async () => {
   api.handlers.transfer = heldReply(() => successReply({})).handler;
   const element = await show(lockedPayment());
   await open(element);
@@ -153,7 +153,7 @@ it('gives up the question when the element leaves the page', async () => {
   expect(api.requestsFor('transfer')[0]?.signal?.aborted).to.equal(true);
 });
 
-it('is in the language of the page', async () => {
+it('The check is in the language of the checkout, and changes with it', async () => {
   api.handlers.transfer = () => successReply({ network: 'tron', answer: 'failed' });
   const element = await show(lockedPayment(), { locale: 'fr' });
   await open(element);
@@ -173,12 +173,12 @@ for (const state of [
   'cancelled',
   'cancelled_paid',
 ] as const) {
-  it(`is there where money may be missing: ${state}`, async () => {
+  it(`The check is there where money may be missing: ${state}`, async () => {
     await open(await show(paymentInState(state)));
   });
 }
 
-it('is not there before there was an address, nor after a success', async () => {
+it('The check is not there for a payment without an address, nor after a success', async () => {
   for (const payment of [
     paymentInState('cancelled', { isCurrencyLocked: false }),
     paymentInState('settled'),

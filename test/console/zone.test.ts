@@ -28,7 +28,7 @@ describe('A day of the shop', () => {
     ['midnight is skipped', 'Africa/Cairo', '2026-04-24', '2026-04-23T22:00:00.000Z', 23],
     ['midnight comes twice', 'America/Havana', '2026-11-01', '2026-11-01T04:00:00.000Z', 25],
     ['first of all', 'Pacific/Kiritimati', '2026-12-31', '2026-12-30T10:00:00.000Z', 24],
-  ])('%s: %s, %s', (_case, zone, day, start, hours) => {
+  ])('A day begins and ends by the clocks of its zone: %s, %s, %s', (_case, zone, day, start, hours) => {
     setShopZone(zone);
     expect([iso(startOfDay(day)), (startOfDay(addDays(day, 1)) - startOfDay(day)) / hourMs]).toEqual([
       start,
@@ -37,7 +37,7 @@ describe('A day of the shop', () => {
     expect([dayOf(startOfDay(day)), dayOf(startOfDay(day) - 1)]).toEqual([day, addDays(day, -1)]);
   });
 
-  it('is one of UTC in a browser that does not know the zone, and the page says so', () => {
+  it('The shop’s zone is UTC, and is named so, in a browser that does not know it', () => {
     setShopZone('Europe/Berlin');
     setShopZone('Europe/Atlantis');
     expect([shopZone(), describeZone(0)]).toEqual(['UTC', 'UTC']);
@@ -47,7 +47,7 @@ describe('A day of the shop', () => {
     ['Asia/Kolkata', '2026-01-01', 'Asia/Kolkata (UTC+05:30)'],
     ['America/St_Johns', '2026-01-01', 'America/St_Johns (UTC−03:30)'],
     ['Europe/Berlin', '2026-07-01', 'Europe/Berlin (UTC+02:00)'],
-  ])('names its zone, with the distance to UTC: %s', (zone, day, name) => {
+  ])('A zone is named with its distance to UTC: %s', (zone, day, name) => {
     expect(describeZone(Date.parse(day), zone)).toBe(name);
   });
 });
@@ -65,14 +65,14 @@ describe('A period', () => {
     ['last-quarter', '2026-12-31', '2026-07-01', '2026-09-30'],
     ['year', '2026-11-27', '2026-01-01', '2026-12-31'],
     ['last-year', '2028-02-29', '2027-01-01', '2027-12-31'],
-  ] as const)('%s, on %s', (preset, today, first, last) => {
+  ] as const)('The period %s has the right first and last day on %s', (preset, today, first, last) => {
     expect(daysOf(preset, today)).toEqual({ first, last });
   });
 
   const ask = (search: string, now = '2026-10-25T22:30:00Z') =>
     askedRange({ query: new URLSearchParams(search), now: () => Date.parse(now) });
 
-  it('is asked for in UTC, to its last millisecond, whatever the clocks do', () => {
+  it('A period is requested in UTC, to its last millisecond, also when the clocks change', () => {
     setShopZone('Europe/Berlin');
     expect(ask('days=today')).toEqual({ from: '2026-10-24T22:00:00.000Z', to: '2026-10-25T22:59:59.999Z' });
     expect(ask('days=today', '2026-10-25T23:00:00Z')).toEqual({
@@ -86,7 +86,7 @@ describe('A period', () => {
     expect(ask('days=custom&to=2026-03-29')).toEqual({ from: undefined, to: '2026-03-29T21:59:59.999Z' });
   });
 
-  it('leaves times as they are, and what is no day to the server', () => {
+  it('Times and invalid days stay as they are, and an unknown period has no bounds', () => {
     setShopZone('Asia/Kolkata');
     expect(ask('from=2025-12-31T23:00:00.000Z&to=2026-02-30')).toEqual({
       from: '2025-12-31T23:00:00.000Z',
@@ -96,7 +96,7 @@ describe('A period', () => {
     expect(ask('days=yesterday')).toEqual({ from: undefined, to: undefined });
   });
 
-  it('begins its months where the month begins, not 30 days ago', () => {
+  it('A month begins on its first day, not 30 days ago', () => {
     expect([monthOf('2026-03-31'), monthOf('2026-03-31', -1), monthOf('2026-12-31', 1)]).toEqual([
       ...['2026-03-01', '2026-02-01', '2027-01-01'],
     ]);

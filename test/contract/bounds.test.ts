@@ -50,7 +50,7 @@ function withValue(body: unknown, [name = '', ...rest]: readonly string[], value
 }
 
 describe('Every list and record of a request', () => {
-  it('is known to this test', () => {
+  it('The lists and records of requests are found', () => {
     expect(containers.map(({ name }) => name)).toEqual(
       expect.arrayContaining(['payments.create metadata', 'paymentPlans.create currencies']),
     );

@@ -23,7 +23,7 @@ describe('parseDecimal', () => {
     ['0.00000012345678', '0.00000012345678'],
     ['123456789012345', '123456789012345'],
     ['1234567890123.45', '1234567890123.45'],
-  ])('parses %j as %s', (given, expected) => {
+  ])('parseDecimal parses %j as %s', (given, expected) => {
     expect(parseDecimal(given)).toBe(expected);
   });
 
@@ -56,11 +56,11 @@ describe('parseDecimal', () => {
     1e308,
     1e-300,
     5e-324,
-  ])('rejects %j', (given) => {
+  ])('parseDecimal rejects %j', (given) => {
     expect(parseDecimal(given)).toBeUndefined();
   });
 
-  it('takes text of 40 characters, and none that is longer', () => {
+  it('parseDecimal takes text of 40 characters, and no longer text', () => {
     expect(parseDecimal(`0.${'0'.repeat(37)}1`)).toBe(`0.${'0'.repeat(37)}1`);
     expect(parseDecimal(`1.${'0'.repeat(38)}`)).toBe('1');
     expect(parseDecimal(`1.${'0'.repeat(39)}`)).toBeUndefined();
@@ -73,7 +73,7 @@ describe('parseDecimal', () => {
     ['zeros', '0'.repeat(95_000)],
     ['nines', '9'.repeat(95_000)],
     ['spaces', `1${' '.repeat(95_000)}1`],
-  ])('refuses 95,000 %s before it reads them', (_name, given) => {
+  ])('parseDecimal refuses 95,000 %s before it reads them', (_name, given) => {
     const before = process.cpuUsage();
     for (let index = 0; index < 20; index += 1) expect(parseDecimal(given) === undefined).toBe(true);
     const { user, system } = process.cpuUsage(before);
@@ -91,11 +91,11 @@ describe('decimalOf', () => {
     [1.5e22, '15000000000000000000000'],
     [3.246754, '3.246754'],
     [-7e-7, '-0.0000007'],
-  ])('formats %d as %s', (value, expected) => {
+  ])('decimalOf formats %d as %s', (value, expected) => {
     expect(decimalOf(value)).toBe(expected);
   });
 
-  it('restores every decimal that the API can write', () => {
+  it('decimalOf restores every decimal that the API can write', () => {
     const written = ['0.00000001', '0.000001', '21000000', '999999.99999999', '123456789012345', '0.1'];
     expect(written.map((decimal) => decimalOf(Number(decimal)))).toEqual(written);
   });
@@ -114,7 +114,7 @@ describe('units', () => {
     expect(fromUnits(units, decimals)).toBe(decimal);
   });
 
-  it('formats negative units, which occur in the ledger but not in requests', () => {
+  it('fromUnits formats negative units, which occur in the ledger but not in requests', () => {
     expect(fromUnits(-1_500_000n, 6)).toBe('-1.5');
     expect(fromUnits(-1n, 8)).toBe('-0.00000001');
   });
@@ -126,7 +126,7 @@ describe('units', () => {
     ['-1', 6],
     ['', 6],
     ['1,5', 6],
-  ])('rejects %j with %d decimals', (decimal, decimals) => {
+  ])('toUnits rejects %j with %d decimals', (decimal, decimals) => {
     expect(() => toUnits(decimal, decimals)).toThrow(RangeError);
   });
 

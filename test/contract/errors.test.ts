@@ -31,23 +31,23 @@ const clientCodes = [
   ...codesIn('src/client/verify-webhook.ts', /^ {2}(webhook_[a-z_]+):/gm),
 ];
 
-it('documents the API’s codes, in order', () => {
+it('docs/errors.md documents the API’s codes, in order', () => {
   expect(ofApi.map(({ code }) => code)).toEqual(Object.keys(errorStatus));
 });
 
-it('gives each code its HTTP status', () => {
+it('docs/errors.md gives each code of the API its HTTP status', () => {
   const documented = ofApi.map(({ code, text }) => [code, Number(/^HTTP (\d{3})[.,]/.exec(text)?.[1])]);
   expect(documented).toEqual(Object.entries(errorStatus));
 });
 
-it('documents the codes of the widget and the client, and no others', () => {
+it('docs/errors.md documents the codes of the widget and the client, and no others', () => {
   expect(ofClient.map(({ code }) => code)).toEqual(clientCodes);
   expect(clientCodes).not.toEqual([]);
   expect(entries).toHaveLength(ofApi.length + ofClient.length + 1);
 });
 
 it.each([...Object.keys(errorStatus), ...clientCodes])(
-  'has the anchor that the error %s links to',
+  'docs/errors.md has the anchor that the error %s links to',
   (code) => {
     const apiUrl = 'https://pay.example.com';
     const { docsUrl = '' } = new CheckoutError('', { code, remedy: '', apiUrl });
@@ -58,7 +58,7 @@ it.each([...Object.keys(errorStatus), ...clientCodes])(
 );
 
 describe.each([...ofApi, ...ofClient])('$code', ({ text }) => {
-  it('explains what it means, when it happens and what to do', () => {
+  it('The entry explains what the code means, when it happens and what to do', () => {
     const prose = text.split('\n').filter((line) => line !== '');
     expect(prose.length).toBeGreaterThanOrEqual(3);
     expect(prose.filter((line) => line.startsWith('It happens'))).toHaveLength(1);

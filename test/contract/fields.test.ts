@@ -115,13 +115,13 @@ const refused: Record<string, readonly Refused[]> = {
 };
 
 describe.each(Object.entries(accepted))('%s', (_, cases) => {
-  it.each(cases)('%#: accepts and parses it', (schema, given, expected) => {
+  it.each(cases)('Valid value %# is accepted and parsed', (schema, given, expected) => {
     expect(schema.parse(given)).toBe(expected);
   });
 });
 
 describe.each(Object.entries(refused))('%s', (_, cases) => {
-  it.each(cases)('%#: rejects it and says why', (schema, given) => {
+  it.each(cases)('Invalid value %# is rejected with a reason', (schema, given) => {
     const { success, error } = schema.safeParse(given);
     expect(success).toBe(false);
     expect(error?.issues.length).toBeGreaterThan(0);
@@ -131,7 +131,7 @@ describe.each(Object.entries(refused))('%s', (_, cases) => {
 describe('the query of a list', () => {
   const query = listQuery({});
 
-  it('defaults to the first page with 25 rows', () => {
+  it('The query of a list defaults to the first page with 25 rows', () => {
     expect(query.parse({})).toEqual({ page: 1, skip: 25 });
   });
 
@@ -151,13 +151,16 @@ describe('the query of a list', () => {
     { page: '1.5' },
     { page: '' },
     { page: ['1', '2'] },
-  ])('rejects %j', (given) => {
+  ])('The query %j is rejected at its page', (given) => {
     expect(query.safeParse(given).error?.issues[0]?.path).toEqual(['page']);
   });
 
-  it.each([{ skip: '0' }, { skip: '-5' }, { skip: 'all' }, { skip: '2.5' }])('rejects %j', (given) => {
-    expect(query.safeParse(given).error?.issues[0]?.path).toEqual(['skip']);
-  });
+  it.each([{ skip: '0' }, { skip: '-5' }, { skip: 'all' }, { skip: '2.5' }])(
+    'The query %j is rejected at its skip',
+    (given) => {
+      expect(query.safeParse(given).error?.issues[0]?.path).toEqual(['skip']);
+    },
+  );
 
   it.each<[value: string, from: string, to: string]>([
     ['2026-01-31', '2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'],
@@ -165,7 +168,7 @@ describe('the query of a list', () => {
     ['2026-01-31T12:30Z', '2026-01-31T12:30:00.000Z', '2026-01-31T12:30:00.000Z'],
     ['2026-01-31T12:30:15.250Z', '2026-01-31T12:30:15.250Z', '2026-01-31T12:30:15.250Z'],
     ['2026-01-31T00:30:00+01:00', '2026-01-30T23:30:00.000Z', '2026-01-30T23:30:00.000Z'],
-  ])('accepts the time %s, and a date means the whole day', (value, from, to) => {
+  ])('The time %s is accepted, and a date means the whole day', (value, from, to) => {
     expect(query.parse({ from: value, to: value })).toEqual({
       page: 1,
       skip: 25,
@@ -188,11 +191,11 @@ describe('the query of a list', () => {
     'yesterday',
     '1767225600000',
     '',
-  ])('rejects the date %j', (from) => {
+  ])('The date %j is rejected', (from) => {
     expect(query.safeParse({ from }).error?.issues[0]?.path).toEqual(['from']);
   });
 
-  it('rejects a range that ends before it starts, but accepts a single day', () => {
+  it('A range that ends before it starts is rejected, but a single day is accepted', () => {
     expect(query.safeParse({ from: '2026-02-01', to: '2026-01-31' }).error?.issues[0]?.path).toEqual([
       'from',
     ]);

@@ -38,7 +38,7 @@ function withUnknownKeys(value: unknown): unknown {
 }
 
 describe.each(all)('$name', ({ endpoint }) => {
-  it('has a sample of everything that it declares, and nothing else', () => {
+  it('The endpoint has samples of its params, body and data, and none of a part that it lacks', () => {
     const { sample } = endpoint;
     expect(sample.params !== undefined).toBe(endpoint.params !== undefined);
     expect(sample.body !== undefined).toBe(endpoint.body !== undefined);
@@ -49,11 +49,11 @@ describe.each(all)('$name', ({ endpoint }) => {
 });
 
 describe.each(sampleParts)('$name $part', ({ schema, sample }) => {
-  it('is valid', () => {
+  it('The sample is valid', () => {
     expect(schema.safeParse(sample).error?.issues).toBeUndefined();
   });
 
-  it('drops unknown keys', () => {
+  it('The schema drops unknown keys', () => {
     expect(schema.parse(withUnknownKeys(sample))).toEqual(schema.parse(sample));
   });
 });

@@ -39,7 +39,7 @@ function schemaOutcomeOf(value: unknown): unknown {
   return parsed.success ? { data: parsed.data } : { path: parsed.error.issues[0]?.path.join('.') };
 }
 
-it('accepts and refuses what the schema does, names the same place, and leaves out unknown fields', () => {
+it('The page’s parser accepts and refuses the same as the schema, names the same place, and drops unknown fields', () => {
   const values = samples.flatMap((sample) => [sample, ...broken(sample, (value) => value)]);
   expect(values.length).toBeGreaterThan(1000);
   for (const value of values) expect(outcomeOf(value)).toEqual(schemaOutcomeOf(value));

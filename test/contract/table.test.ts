@@ -101,30 +101,30 @@ const declared = (kind: 'secret' | 'public' | 'none') =>
     .sort();
 
 describe('the table', () => {
-  it('has the 74 endpoints of the API', () => {
+  it('The table has the 74 endpoints of the API', () => {
     expect(rows).toHaveLength(74);
   });
 
-  it('gives public keys access to the payment endpoints and verify/checkout only', () => {
+  it('A public key has access only to the payment endpoints and verify/checkout', () => {
     expect(declared('public')).toEqual(lines(publicEndpoints));
   });
 
-  it('requires a secret key everywhere else', () => {
+  it('Every endpoint that is neither public nor open requires a secret key', () => {
     expect(declared('secret')).toEqual(lines(secretEndpoints));
   });
 
-  it('requires no key for the claims of refunds', () => {
+  it('Only the claims of refunds require no key', () => {
     expect(declared('none')).toEqual(lines(openEndpoints));
   });
 
-  it('has no aliases except the /checkout/ paths of the public endpoints', () => {
+  it('The only aliases are the /checkout/ paths of the public endpoints', () => {
     const aliases = rows.flatMap(({ endpoint }) =>
       (endpoint.aliases ?? []).map((alias) => `${endpoint.method} ${alias}`),
     );
     expect(aliases.sort()).toEqual(lines(publicAliases));
   });
 
-  it('has one endpoint per method and path, including aliases', () => {
+  it('Each method and path belongs to one endpoint, including aliases', () => {
     const places = rows.flatMap(({ endpoint }) =>
       pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
     );
@@ -139,15 +139,15 @@ describe.each(rows)('$name', ({ endpoint }) => {
     expect(placeholdersOf(path).sort()).toEqual(params.sort());
   });
 
-  it('has a description in sentences', () => {
+  it('The endpoint has a description in sentences', () => {
     expect(endpoint.description).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('takes a body only with POST or PATCH', () => {
+  it('The endpoint takes a body only with POST or PATCH', () => {
     expect(endpoint.body === undefined || ['POST', 'PATCH'].includes(endpoint.method)).toBe(true);
   });
 
-  it('is paginated if and only if it takes page and skip', () => {
+  it('The endpoint is paginated if and only if it takes page and skip', () => {
     const query = Object.keys(endpoint.query?.shape ?? {});
     const asks = ['page', 'skip', 'from', 'to'].filter((name) => query.includes(name));
     // Lists that are read by a cursor have a period too.

@@ -101,7 +101,7 @@ test('an employee enters an amount, the customer pays, a sound and a tick say so
   await page.getByText('5 USD', { exact: true }).waitFor();
 });
 
-test('opens without a connection, says so when it must ask, and continues when it is back', async () => {
+test('the counter opens without a connection, says so when it must ask, and continues when the connection is back', async () => {
   const page = await openCounter();
   await page.getByRole('button', { name: 'Charge' }).waitFor();
   await page.evaluate(async () => {
@@ -136,7 +136,7 @@ test('opens without a connection, says so when it must ask, and continues when i
   await expect(other.goto(`${origin}/console/test/home`)).rejects.toThrow(/INTERNET_DISCONNECTED/);
 });
 
-test('a role that may make no payments cannot use it, and a stranger must sign in', async () => {
+test('a role that may make no payments cannot use the counter, and a stranger must sign in', async () => {
   const page = await openCounter('accountant');
   await page.getByText('Your role may not make payments.').waitFor();
   const stranger = await stage.page({ expectedErrors: /401/ });
@@ -144,7 +144,7 @@ test('a role that may make no payments cannot use it, and a stranger must sign i
   await stranger.getByRole('link', { name: 'Open the console' }).waitFor();
 });
 
-test('says that somebody must sign in when the session has ended before an amount is charged', async () => {
+test('the counter asks for a sign-in when the session has ended before an amount is charged', async () => {
   const page = await openCounter();
   await page.getByRole('button', { name: 'Charge' }).waitFor();
   await enter(page, '3');

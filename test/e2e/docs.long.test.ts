@@ -34,7 +34,7 @@ it.each(['/api/payments', '/operations', '/going-live', '/moving-coins', '/api-d
   },
 );
 
-it('is read by keyboard: past the menu, and to an endpoint by its search', async () => {
+it('The docs can be read by keyboard: past the menu, and to an endpoint by the search', async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs`);
   await page.keyboard.press('Tab');
@@ -52,7 +52,7 @@ it('is read by keyboard: past the menu, and to an endpoint by its search', async
   await page.locator('nav a[aria-current="location"]', { hasText: 'Lock currency' }).waitFor();
 });
 
-it('shows in the menu which page and section is being read, after a jump too', async () => {
+it('The menu shows which page and section is being read, after a jump too', async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs/retention`);
   const isSeen = (selector: string) =>
@@ -66,7 +66,7 @@ it('shows in the menu which page and section is being read, after a jump too', a
   await expect.poll(() => isSeen('location')).toBe(true);
 });
 
-it('finds words in the text of all pages', async () => {
+it('The search finds words in the text of all pages', async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs/webhooks`);
   const first = page.getByRole('search').getByRole('link').first();
@@ -85,7 +85,7 @@ it('finds words in the text of all pages', async () => {
   }
 });
 
-it('says that it searches while the index loads, and tries again after a failure', async () => {
+it('The search says that it is running while the index loads, and tries again after a failure', async () => {
   const page = await open(1280, /ERR_FAILED/);
   let letGo = () => {};
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -105,7 +105,7 @@ it('says that it searches while the index loads, and tries again after a failure
   await status.getByText('place').waitFor();
 }, 20_000);
 
-it("puts the reader's test keys into the examples of this tab, and no live key", async () => {
+it("The examples show the reader's test keys in this tab, and no live key", async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs`);
   const field = page.getByLabel('Your test key, for the examples');
@@ -127,7 +127,7 @@ it("puts the reader's test keys into the examples of this tab, and no live key",
   expect(await page.locator('.sample').first().textContent()).toContain('$SECRET_KEY');
 });
 
-it('reads whole without script, with links to all pages and no search that does nothing', async () => {
+it('The docs work without script, with links to other pages and without a search', async () => {
   const context = await stage.browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${stage.server.url}/docs`);
@@ -137,7 +137,7 @@ it('reads whole without script, with links to all pages and no search that does 
   await context.close();
 });
 
-it('copies a call as written, and the code of a guide', async () => {
+it('A call is copied as written, and the code of a guide too', async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs/api/customers`);
   await page.getByRole('button', { name: 'Copy Create customer: Request' }).click();
@@ -159,7 +159,7 @@ it('copies a call as written, and the code of a guide', async () => {
   );
 });
 
-it('folds its menu away in a narrow window, and opens it by key', async () => {
+it('The menu is folded away in a narrow window, and opens by key', async () => {
   const page = await open(320);
   // Its headings are long words.
   await page.goto(`${stage.server.url}/docs/errors`);

@@ -49,7 +49,7 @@ describe('the widget’s package, installed from the server', () => {
   });
   afterAll(() => registry.close());
 
-  test('is the server’s version, and shares lit and zod with the app', async () => {
+  test('The widget’s package has the server’s version, and shares lit and zod with the app', async () => {
     const { version } = await readJson(join(app, 'node_modules/crypto-checkout/package.json'));
     expect(version).toBe((await readJson(join(root, 'package.json')))['version']);
     expect(await readdir(join(app, 'node_modules/crypto-checkout'))).not.toContain('node_modules');
@@ -57,7 +57,7 @@ describe('the widget’s package, installed from the server', () => {
     expect(await readdir(join(app, 'node_modules'))).not.toContain('react');
   });
 
-  test('can be imported on a server: nothing is defined there', async () => {
+  test('The widget’s package can be imported on a server: nothing is defined there', async () => {
     const script = `
       const names = {};
       for (const entry of ['', '/crypto-checkout', '/client', '/contract'])
@@ -88,7 +88,7 @@ describe('the widget’s package, installed from the server', () => {
     return { modules, code: chunks.map((chunk) => chunk.code).join('\n') };
   }
 
-  test('leaves nothing in a bundle that does not use it', async () => {
+  test('The widget’s package leaves nothing in a bundle that does not use it', async () => {
     const { modules, code } = await bundle(`
       import { CryptoCheckout } from 'crypto-checkout/crypto-checkout';
       import { createMerchantClient } from 'crypto-checkout/client';
@@ -98,13 +98,13 @@ describe('the widget’s package, installed from the server', () => {
     expect(code.length).toBeLessThan(200);
   });
 
-  test('defines the tag by its main entry, and not by the class', async () => {
+  test('The main entry defines the tag, and the class does not', async () => {
     expect((await bundle(`import 'crypto-checkout';`)).code).toContain('customElements.define');
     const { code } = await bundle(`export { CryptoCheckout } from 'crypto-checkout/crypto-checkout';`);
     expect(code).not.toContain('customElements.define');
   });
 
-  test('has a client without lit and without CommonJS', async () => {
+  test('The client comes without lit and without CommonJS', async () => {
     const { modules, code } = await bundle(`
       export { verifyWebhook, verifyPayment, createMerchantClient } from 'crypto-checkout/client';`);
     expect(modules.filter((id) => /node_modules\/(lit|@lit)/.test(id))).toEqual([]);
@@ -113,7 +113,7 @@ describe('the widget’s package, installed from the server', () => {
     console.log(`crypto-checkout/client in a bundle: ${code.length} bytes`);
   });
 
-  test('checks a webhook without the rest of the client', async () => {
+  test('A webhook can be checked without the rest of the client', async () => {
     const { modules } = await bundle(`export { verifyWebhook } from 'crypto-checkout/client';`);
     expect(modules.filter((id) => /merchant-client|checkout-client/.test(id))).toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('the server’s package, installed without the widget’s', () => {
     await registry.close();
   });
 
-  test('requests no unreserved name from a registry', async () => {
+  test('An installation of the server’s package requests no unreserved name from a registry', async () => {
     const asked = [...registry.asked];
     expect(asked).toEqual(expect.arrayContaining(['express', 'better-sqlite3']));
     expect(asked.filter((name) => name.includes('crypto-checkout'))).toEqual([]);
@@ -192,7 +192,7 @@ describe('the server’s package, installed without the widget’s', () => {
     expect(names.filter((name) => name.includes('checkout'))).toEqual(['crypto-checkout-server']);
   });
 
-  test('leaves nothing of the widget’s package in the clone that it was packed in', () => {
+  test('Packing the server’s package leaves no copy of the widget’s package in the clone', () => {
     expect(existsSync(join(root, 'server/node_modules/crypto-checkout'))).toBe(false);
   });
 
@@ -207,12 +207,12 @@ describe('the server’s package, installed without the widget’s', () => {
     ['/pay/page.css', 'text/css'],
     ['/demo-api/config', 'application/json'],
     ['/v1/meta', 'application/json', 401],
-  ])('serves %s', async (path, type, status = 200) => {
+  ])('The installed server serves %s', async (path, type, status = 200) => {
     const reply = await fetch(url + path);
     expect([reply.status, reply.headers.get('content-type')?.split(';')[0]]).toEqual([status, type]);
   });
 
-  test('serves the script compressed, under the name with its version too', async () => {
+  test('The installed server serves the script compressed, under the name with its version too', async () => {
     const { version } = await readJson(join(home, bundled, 'package.json'));
     const named = await fetch(`${url}/crypto-checkout-${String(version)}.js`);
     expect(named.status).toBe(200);
@@ -221,14 +221,14 @@ describe('the server’s package, installed without the widget’s', () => {
     expect(reply.headers.get('content-encoding')).toBe('br');
   });
 
-  test('shows the demo shop, which takes a payment', async () => {
+  test('The installed server shows the demo shop, whose checkout has a test key', async () => {
     const page = await stage.page();
     await page.goto(url);
     await checkoutOn(page).reach('idle');
     expect(await page.locator('crypto-checkout').getAttribute('public-key')).toMatch(/^pk_test_/);
   });
 
-  test('has its commands under the same name', async () => {
+  test('The commands of the server’s package run under its name', async () => {
     const { stdout } = await execute(
       'npx',
       ['--no-install', 'crypto-checkout-server', 'merchants', 'list', '--json'],
@@ -289,7 +289,7 @@ describe('the script with its hashes, as /docs/script-hashes shows it', () => {
     };
   }
 
-  test('runs', async () => {
+  test('The script with its hashes runs', async () => {
     const { url, close } = await shop();
     const page = await stage.page();
     await page.goto(url);
@@ -303,9 +303,9 @@ describe('the script with its hashes, as /docs/script-hashes shows it', () => {
 
   test.each([
     ['the script', /crypto-checkout-[\d.]+\.js$/],
-    ['what it loads at once', /\/widget-/],
-    ['what it loads later', /chunks\/flow-/],
-  ])('refuses %s once it was changed', async (_name, changed) => {
+    ['a file that the script loads at once', /\/widget-/],
+    ['a file that the script loads later', /chunks\/flow-/],
+  ])('A browser refuses %s if it was changed', async (_name, changed) => {
     const { url, close } = await shop();
     const page = await stage.page({ expectedErrors: /integrity|Failed to load|dynamically imported/ });
     await page.route(changed, async (route) => {

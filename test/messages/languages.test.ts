@@ -41,7 +41,7 @@ function placeholdersOf(text: Text = ''): string[] {
   return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-it('are all loaded: the folders, the check of a transfer, and the pages of the server name the same languages', () => {
+it('All languages are loaded: the folders, the transfer check and the server’s pages name the same ones', () => {
   const folders = readdirSync(source('messages'), { withFileTypes: true }).filter((one) => one.isDirectory());
   expect(folders.map(({ name }) => name).sort()).toEqual([...codes, 'en'].sort());
   expect(Object.keys(translations)).toEqual([...codes]);
@@ -51,7 +51,7 @@ it('are all loaded: the folders, the check of a transfer, and the pages of the s
 });
 
 describe.each(codes)('the texts in %s', (code) => {
-  it('are those of English, and every one of them is translated', async () => {
+  it('The language has the texts of English, and every one of them is translated', async () => {
     const texts = await textsOf(code);
     expect(Object.keys(texts).sort()).toEqual([...keys].sort());
     // Signs, loanwords, and words that are the same in two languages.
@@ -61,7 +61,7 @@ describe.each(codes)('the texts in %s', (code) => {
     expect(keys.filter((key) => texts[key] === '')).toEqual([]);
   });
 
-  it('show every value that the English text shows, and nothing else', async () => {
+  it('Each text shows the values of the English text, and no others', async () => {
     const texts = await textsOf(code);
     for (const key of keys) {
       const names = new Set(placeholdersOf(english[key]));
@@ -73,7 +73,7 @@ describe.each(codes)('the texts in %s', (code) => {
     }
   });
 
-  it('have no straight quotes, double spaces or spaces at the ends', async () => {
+  it('The texts have no straight quotes, double spaces or spaces at the ends', async () => {
     for (const [key, text] of Object.entries(await textsOf(code))) {
       const shown = fill(text, counts);
       expect(shown, key).toBe(shown.trim());
@@ -95,12 +95,12 @@ describe('a language', () => {
     ['de-AT', 'en', 'de-AT'],
     ['tlh', 'en', undefined],
     ['not a tag!', 'en', undefined],
-  ])('for %s, the texts are in %s and numbers in %s', async (tag, code, locale) => {
+  ])('The texts for %s are in %s, and numbers in %s', async (tag, code, locale) => {
     const language = await loadLanguage(tag);
     expect([language.code, language.locale(), language.isRtl]).toEqual([code, locale, false]);
   });
 
-  it('knows which are written from right to left', async () => {
+  it('The languages written from right to left are known', async () => {
     expect((await loadLanguage('ar-EG')).isRtl).toBe(true);
     expect(await loadLanguage('ar-XB')).toMatchObject({ code: 'en', isRtl: true });
   });
@@ -118,19 +118,19 @@ describe('a language', () => {
     ['ar', 1, '1 من أصل 12 تأكيدًا', 12],
     ['ar', 1, '1 من أصل 100 تأكيد', 100],
     ['zh', 1, '已确认 1/12 次', 12],
-  ])('in %s, %s confirmations read “%s”', async (tag, confirmations, expected, required) => {
+  ])('In %s, %s confirmations read “%s”', async (tag, confirmations, expected, required) => {
     const { confirmingStatus = '' } = await textsOf(tag);
     expect(fill(confirmingStatus, { seen: '1 BTC', confirmations, required })).toContain(expected);
   });
 
-  it('from right to left keeps each value in its own order', () => {
+  it('A text from right to left keeps each value in its own order', () => {
     const values = isolate({ amount: '\u200f49.90 US$', time: '12:41 م', required: 3 });
     expect(fill('أرسل {amount} قبل {time}: {required}', values)).toBe(
       'أرسل \u2066\u200f49.90 US$\u2069 قبل \u206812:41 م\u2069: 3',
     );
   });
 
-  it('for trying layouts is longer by 40 %, and keeps its values', async () => {
+  it('The language for trying layouts is longer by 40 %, and keeps all values', async () => {
     const pseudo = await textsOf('ar-XB');
     for (const [key, text] of Object.entries(english)) {
       const plain = fill(text, counts);
@@ -147,23 +147,23 @@ const files = readdirSync(source(''), { recursive: true, encoding: 'utf8' })
   .map((path) => ({ path, code: readFileSync(source(path), 'utf8') }));
 
 describe('a text', () => {
-  it('is used', () => {
+  it('Every text is used', () => {
     const all = files.map(({ code }) => code).join('\n');
     const unused = keys.filter((key) => !key.startsWith('log_') && !new RegExp(`['"]${key}['"]`).test(all));
     expect(unused).toEqual([]);
   });
 
-  it('exists for every entry that the time log can have, and for no other', () => {
+  it('A text exists for every entry that the time log can have, and for no other', () => {
     const codes = keys.filter((key) => key.startsWith('log_')).map((key) => key.replace('log_', ''));
     expect(codes.sort()).toEqual(Object.keys(logCode.def.entries).sort());
   });
 
-  it('comes from src/messages/, and from no view', () => {
+  it('Texts come from src/messages/, and from no view', () => {
     const found = files.flatMap(({ path, code }) => literalTexts(code).map((text) => `${path}: ${text}`));
     expect(found).toEqual([]);
   });
 
-  it('in a view is found', () => {
+  it('A text in a view is found', () => {
     expect(literalTexts('html`<p class="a">${x} coins</p>`')).toEqual(['coins']);
     expect(literalTexts('html`<p aria-label="Coins ${x}">${x}</p>`')).toEqual(['aria-label="Coins']);
     expect(literalTexts("const view = { heading: 'Send it' };")).toEqual(['Send it']);

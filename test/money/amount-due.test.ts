@@ -14,7 +14,7 @@ describe('plainAmount', () => {
     [0.12345678, '0.12345678'],
     [1234.5, '1234.5'],
     [0, '0'],
-  ])('copies %s as %s', (value, expected) => {
+  ])('An amount of %s is copied as %s', (value, expected) => {
     expect(plainAmount(value)).toBe(expected);
     expect(Number(plainAmount(value))).toBe(value);
   });

@@ -29,7 +29,7 @@ describe('formatAmount', () => {
     [0.1 + 0.2, 'POL', 'en', '0.30000000000000004 POL'],
     [3.25, 'USDC', 'en', '3.25 USDC'],
     [0, 'BNB', 'en', '0 BNB'],
-  ])('formats %s %s in %s with all digits', (value, currency, locale, expected) => {
+  ])('An amount of %s %s in %s has all its digits', (value, currency, locale, expected) => {
     expect(normalized(formatAmount(value, currency, locale))).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe('formatAmount', () => {
     [5000, 'JPY', 'en', '¥5,000'],
     [1.5, 'KWD', 'en', 'KWD 1.500'],
     ['1234567890123.45', 'USD', 'en', '$1,234,567,890,123.45'],
-  ])('formats %s %s in %s with symbol and minor digits', (value, currency, locale, expected) => {
+  ])('A price of %s %s in %s has its symbol and minor digits', (value, currency, locale, expected) => {
     expect(normalized(formatAmount(value, currency, locale))).toBe(expected);
   });
 
@@ -51,11 +51,11 @@ describe('formatAmount', () => {
     [0.00001, 'USD', '$0.00001'],
     [5000.5, 'JPY', '¥5,000.5'],
     [0.005, 'USD', '$0.005'],
-  ])('does not round %s %s to the minor digits', (value, currency, expected) => {
+  ])('A price of %s %s is not rounded to the minor digits', (value, currency, expected) => {
     expect(formatAmount(value, currency, 'en')).toBe(expected);
   });
 
-  test('keeps number and code on one line', () => {
+  test('The number and the code stay on one line', () => {
     expect(formatAmount(1, 'BTC', 'en')).toBe('1\u00a0BTC');
   });
 });

@@ -5,7 +5,7 @@ import { englishPrices, priceText, roughPrice } from '../../src/money/price.js';
 import { amounts, currencies, styles } from './price-samples.js';
 
 describe.each(Object.entries(styles))('in %s', (tag, style) => {
-  test.each(currencies)('writes prices in %s as Intl does', (currency) => {
+  test.each(currencies)('Prices in %s are written as Intl writes them', (currency) => {
     for (const amount of amounts)
       expect(priceText(amount, currency, style)).toBe(formatAmount(amount, currency, tag));
   });
@@ -17,11 +17,11 @@ test.each<[what: string, amount: number | string, currency: string]>([
   ['a comma', '12,50', 'USD'],
   ['a currency with other decimals', 5000, 'JPY'],
   ['a coin', 1, 'USDT'],
-])('leaves %s to Intl: %s %s', (_what, amount, currency) => {
+])('%s is left to Intl: %s %s', (_what, amount, currency) => {
   expect(priceText(amount, currency, englishPrices['en'])).toBeUndefined();
 });
 
-test('leaves a locale without a style to Intl', () => {
+test('A locale without a style is left to Intl', () => {
   expect(priceText(49.9, 'USD', englishPrices['en-CA'])).toBeUndefined();
 });
 
@@ -30,6 +30,6 @@ test.each([
   ['1234.567', 'JPY', '1234.567\u00a0JPY'],
   [12, 'EUR', '12\u00a0EUR'],
   [20, 'USDT', '20.00\u00a0USDT'],
-])('writes %s %s with its code until Intl is there', (amount, currency, expected) => {
+])('The price %s %s is written with its code until Intl is there', (amount, currency, expected) => {
   expect(roughPrice(amount, currency)).toBe(expected);
 });

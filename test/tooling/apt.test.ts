@@ -33,13 +33,13 @@ async function fail(...messages: string[]): Promise<void> {
 }
 const calls = async () => (await readFile(join(directory, 'calls'), 'utf8')).trim().split('\n');
 
-it('waits until the lock of the package lists is free', async () => {
+it('An installation waits until the lock of the package lists is free', async () => {
   await fail(lists, lists, lists);
   await aptInstall(['litecoind'], 5);
   expect(await calls()).toEqual(['update', 'update', 'update', 'update', 'install']);
 });
 
-it('tries once more if a step fails, and says why if that fails too', async () => {
+it('An installation tries once more if a step fails, and says why if that fails too', async () => {
   await fail(network);
   await aptInstall(['litecoind'], 5);
   expect(await calls()).toEqual(['update', 'update', 'install']);

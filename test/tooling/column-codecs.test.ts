@@ -32,14 +32,14 @@ describe('BigInt of a row', () => {
     'core/scanning/scanner.ts',
   ];
   it.each(rooms.flatMap((room) => byHand.map((code) => [room, code] as const)))(
-    'is refused, because stores give bigints and booleans: in %s, %s',
+    'A conversion by hand is refused, because stores give bigints and booleans: in %s, %s',
     async (room, code) => {
       const problems = await problemsOf(code, `server/src/${room}`);
       expect(problems).toEqual([expect.stringContaining('valuesOf')]);
     },
   );
 
-  it('is allowed in codecs and parsers of replies, and on values that are not rows', async () => {
+  it('BigInt is allowed in codecs and parsers of replies, and on values that are not rows', async () => {
     for (const file of ['core/db/codecs.ts', 'modules/networks/tron/tron-dialect.ts']) {
       expect(await problemsOf('BigInt(row.amount);', `server/src/${file}`)).toEqual([]);
     }
@@ -51,7 +51,7 @@ describe('BigInt of a row', () => {
 
 describe('JSON.parse', () => {
   it.each(['server/src/core/payments/view.ts', 'server/src/app.ts', 'server/src/core/api/kept-reply.ts'])(
-    'is refused in %s',
+    'JSON.parse is refused in %s',
     async (file) => {
       expect(await problemsOf(parse, file)).toEqual([expect.stringContaining('json(shape)')]);
     },
@@ -61,11 +61,11 @@ describe('JSON.parse', () => {
     'server/src/core/db/codecs.ts',
     'server/src/modules/networks/rpc/node-client.ts',
     'src/client/index.ts',
-  ])('is allowed in %s', async (file) => {
+  ])('JSON.parse is allowed in %s', async (file) => {
     expect(await problemsOf(parse, file)).toEqual([]);
   });
 
-  it('is in each file that is named as a parser', () => {
+  it('JSON.parse is in each file that is named as a parser', () => {
     for (const file of parsersOfForeignJson) {
       expect(readFileSync(resolve(root, file), 'utf8'), file).toContain('JSON.parse(');
     }

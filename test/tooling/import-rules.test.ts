@@ -138,7 +138,7 @@ describe('the import rules', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('all have a break below', () => {
+  it('Every import rule has a break below', () => {
     expect(forbidden.map(({ name }) => name).sort()).toEqual(Object.keys(breaks).sort());
   });
 
@@ -146,7 +146,7 @@ describe('the import rules', () => {
     expect(violations.filter(({ rule }) => rule.name === name).map(({ from }) => from)).toContain(file);
   });
 
-  it('let types pass where only values are refused', () => {
+  it('Types pass where only values are refused', () => {
     const files = violations.map(({ from }) => from);
     expect(files).not.toContain('server/src/modules/treasury/requires.ts');
     expect(files).not.toContain('src/views/types.ts');

@@ -70,7 +70,7 @@ const pattern = (source: string, flags = ''): SourcePattern => ({
 });
 
 describe('Every pattern', () => {
-  it('is found', () => {
+  it('Every pattern is found', () => {
     expect(outside.length).toBeGreaterThan(200);
     expect([...found].sort()).toEqual([...madeAtRunTime].sort());
   });
@@ -88,11 +88,11 @@ describe('Every pattern', () => {
     [String.raw`\S*:\/\/\S*`, 'g'],
     [String.raw`\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"@\\]+@`, 'gi'],
     [String.raw`[^\s"'<>()=\\]+@[\w-]+(?:\.[\w-]+)+`, 'g'],
-  ])('is timed with texts that show that /%s/%s is slow', (source, flags) => {
+  ])('The texts of the timing show that /%s/%s is slow', (source, flags) => {
     expect(findSlow(pattern(source, flags), slowCpuMs)).toBeDefined();
   });
 
-  it('has no exception that is as fast as the others', () => {
+  it('Each file with an exception has a slow pattern', () => {
     for (const file of Object.keys(ownTexts)) {
       const isSlow = patterns.some((one) => one.file === file && findSlow(one, slowCpuMs) !== undefined);
       expect([file, isSlow]).toEqual([file, true]);
@@ -104,7 +104,7 @@ describe('The lint rule', () => {
   const tester = new RuleTester();
   const errors = [{ messageId: 'unanchored' }];
 
-  it('refuses a repetition before $, at any place, unless the pattern begins with ^', () => {
+  it('The lint rule refuses a repetition before $, at any place, unless the pattern begins with ^', () => {
     tester.run('anchored', rules.rules.anchored, {
       valid: [
         String.raw`/^\d+$/`,
@@ -143,7 +143,7 @@ describe('The lint rule', () => {
     expect(tester).toBeDefined();
   });
 
-  it('stops a file of the sources that breaks it', async () => {
+  it('The lint rule stops a file of the sources that breaks it', async () => {
     const eslint = new ESLint({ cwd: root });
     const [result] = await eslint.lintText('export const trim = (text) => text.replace(/0+$/, "");\n', {
       filePath: join(root, 'demo/merchant-server/trim.mjs'),
@@ -151,7 +151,7 @@ describe('The lint rule', () => {
     expect(result?.messages.map(({ ruleId }) => ruleId)).toEqual(['patterns/anchored']);
   });
 
-  it.each(folders)('is on in %s', async (folder) => {
+  it.each(folders)('The lint rule is on in %s', async (folder) => {
     const config = (await new ESLint({ cwd: root }).calculateConfigForFile(join(root, folder, 'a.ts'))) as {
       rules: Record<string, unknown>;
     };

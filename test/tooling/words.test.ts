@@ -37,7 +37,7 @@ it.each([
   ['a style sheet', 'demo/a.css', 'a {\n  /* It stands there. */\n}', ['2 stands']],
   ['a settings file', 'compose.yaml', 'a: 1\n# Beside it.\n', ['2 Beside']],
   ['a page', 'index.html', '<!-- Made anew. -->\n<p></p>', ['1 anew']],
-])('finds words in %s', (_name, file, source, expected) => {
+])('The lint finds words in %s', (_name, file, source, expected) => {
   expect(wordsIn(file, source).toSorted()).toEqual(expected.toSorted());
 });
 
@@ -58,6 +58,6 @@ it.each([
     'src/a.ts',
     "a('You may close this page; the shop is told.');",
   ],
-])('finds nothing in %s', (_name, file, source) => {
+])('The lint finds nothing in %s', (_name, file, source) => {
   expect(wordsIn(file, source)).toEqual([]);
 });

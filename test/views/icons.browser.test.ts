@@ -13,7 +13,7 @@ const icons = {
 
 describe('icons', () => {
   for (const [kind, { draw, codes }] of Object.entries(icons)) {
-    it(`differ for each ${kind} and fit their square`, async () => {
+    it(`Icons differ for each ${kind} and fit their square`, async () => {
       const drawings = new Set<string>();
       for (const code of codes) {
         const icon = await fixture<SVGSVGElement>(draw(code));
@@ -28,14 +28,14 @@ describe('icons', () => {
       expect(drawings.size).to.equal(codes.length);
     });
 
-    it(`show the first letter of an unknown ${kind}`, async () => {
+    it(`The icon of an unknown ${kind} is its first letter`, async () => {
       const icon = await fixture<SVGSVGElement>(draw('xmr'));
       expect(icon.textContent.trim()).to.equal('X');
       const unnamed = await fixture<SVGSVGElement>(draw(''));
       expect(unnamed.textContent.trim()).to.equal('?');
     });
 
-    it(`are hidden from screen readers and have no style attributes: ${kind}`, async () => {
+    it(`Icons are hidden from screen readers and have no style attributes: ${kind}`, async () => {
       for (const code of [...codes, 'xmr']) {
         const icon = await fixture<SVGSVGElement>(draw(code));
         expect(icon.getAttribute('aria-hidden'), code).to.equal('true');

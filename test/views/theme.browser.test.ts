@@ -41,7 +41,7 @@ function* randomColours(seed: number): Generator<string, never> {
 }
 
 describe('derived colours', () => {
-  it('have a contrast of at least 4.5 for 500 random accents and backgrounds, and the hard ones', async () => {
+  it('Derived colours have a contrast of at least 4.5 for 500 random accents and backgrounds, and for hard ones', async () => {
     const element = await mount({ ...orderAttributes, theme: 'light' });
     const root = element.shadowRoot;
     if (!root) throw new Error('The element has no shadow root');
