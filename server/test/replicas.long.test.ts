@@ -199,7 +199,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
   }
 
   it(
-    `lose nothing and do nothing twice when one is killed under load, ${rounds} times`,
+    `two servers lose nothing and do nothing twice when one is killed under load, ${rounds} times`,
     { timeout: 60_000 + rounds * 45_000 },
     async () => {
       for (let round = 0; round < rounds; round += 1) {
@@ -234,7 +234,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
   );
 
   it(
-    'share the work: both create payments, add blocks and expire payments',
+    'two servers share the work: both create payments, add blocks and expire payments',
     { timeout: 120_000 },
     async () => {
       const workers = async (work: string) => {

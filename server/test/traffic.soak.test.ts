@@ -37,7 +37,7 @@ const percentile = (values: readonly number[], share: number) =>
 
 describe.each(engines)('a day of traffic on $name', (engine) => {
   it(
-    `is served with flat memory and times, in ${minutes} minutes`,
+    `a day of traffic is served with flat memory and times, in ${minutes} minutes`,
     { timeout: 300_000 + minutes * 180_000 },
     async () => {
       const { url: databaseUrl, dispose } = await engine.create();

@@ -15,11 +15,11 @@ const treasury = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 describe('A core that no module answers', () => {
   const hooks = createHooks();
 
-  it('accepts no treasury, since nobody would sweep its addresses', async () => {
+  it('A core that no module answers accepts no treasury, since nobody would sweep its addresses', async () => {
     await expect(hooks.ensureTreasury(treasury)).rejects.toMatchObject({ code: 'validation_error' });
   });
 
-  it('offers no address of a treasury, and those of keys', () => {
+  it('A core that no module answers offers addresses of keys, and none of a treasury', () => {
     const network = simulatedNetworks.find(({ family }) => family === 'evm');
     const key = createTestAddressSources(new Uint8Array(32)).find(scope, 'evm');
     if (!network || !key) throw new Error('There is no simulated EVM network');
@@ -27,7 +27,7 @@ describe('A core that no module answers', () => {
     expect(hooks.isOffered(network, createForwarderSource(scope, treasury))).toBe(false);
   });
 
-  it('links errors to no docs', () => {
+  it('A core that no module answers links errors to no docs', () => {
     expect(hooks.docsUrl('not_found')).toBe(undefined);
   });
 });
@@ -39,7 +39,7 @@ describe.each(enginesOfQuick)('A restore that nobody can hold transfers for, on 
   });
   afterAll(() => server.stop());
 
-  it('is confirmed only once those that may have been paid have ended', async () => {
+  it('A restore is confirmed only once all transfers that may have been paid have ended', async () => {
     const { app, database, bootstrapped } = server;
     const marker = openMarker(undefined, app.log);
     const { hold, forgetWallets } = createHooks();

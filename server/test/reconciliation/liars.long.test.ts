@@ -12,7 +12,7 @@ describe.each(enginesOfSoak)('histories among nodes that send wrong data, on $na
   const seeds = seedsOf(roundsOf(isSqlite ? { usual: 4, soak: 400 } : { usual: 1, soak: 60 }));
   const batches = Math.ceil(seeds.length / batchSize);
   it.each(Array.from({ length: batches }, (_, index) => index))(
-    `end with the chain in the books, and each transfer paid once (batch %i of ${batches})`,
+    `each history ends with the chain in the books, and each transfer paid once (batch %i of ${batches})`,
     { timeout: 600_000 },
     async (batch) => {
       startRound(`liars on ${engine.name}`, batch, batches);

@@ -48,7 +48,7 @@ describe.each(enginesOfTurn)('coins that a wallet moves on at once, on $name', (
         .execute()
     ).reduce((sum, { chain_amount: units }) => sum + BigInt(units), 0n);
 
-  it('are credited, if they were seen after one block', async () => {
+  it('coins that a wallet moves on are credited if they were seen after one block', async () => {
     const { shop, model } = world;
     const { id, address, amount } = await openPayment();
     model.send(contractTx({ name: `pays ${id}` }, [{ address, currency: 'ETH', amount }]));
@@ -62,7 +62,7 @@ describe.each(enginesOfTurn)('coins that a wallet moves on at once, on $name', (
     expect(await reconciliationModule.rules(shop.app).differences()).toEqual([]);
   });
 
-  it('are credited, if the wallet paid others in the same block', async () => {
+  it('coins are credited if their wallet pays others in the same block', async () => {
     const { shop, model } = world;
     const first = await openPayment();
     model.send(walletTx({ name: `first ${first.id}` }, { ...first, currency: 'ETH' }));
@@ -89,8 +89,8 @@ describe.each(enginesOfTurn)('coins that a wallet moves on at once, on $name', (
   });
 
   it.each([
-    ['are not credited any more, if a reorganisation took the payment and what the wallet had moved', false],
-    ['are credited again, if both return in one block after a reorganisation', true],
+    ['coins are no longer credited if a reorganisation drops both their payment and their move', false],
+    ['coins are credited again if their payment and move return in one block after a reorganisation', true],
   ])('%s', async (_what, doReturn) => {
     const { shop, model } = world;
     const { id, address, amount } = await openPayment();
@@ -107,7 +107,7 @@ describe.each(enginesOfTurn)('coins that a wallet moves on at once, on $name', (
     expect(await received(address)).toBe(doReturn ? amount : 0n);
   });
 
-  it('are not credited, if only one node ever showed them', async () => {
+  it('coins are not credited if only one node ever showed them', async () => {
     const { shop, nodes } = world;
     const { address } = await openPayment();
     const { tip } = world.model;

@@ -51,7 +51,7 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
   const part = async (after = 0, who = ada) =>
     (await get(`/evm-dev?after=${after}`, who)).body.data as unknown as Part;
 
-  it('agrees, finds dust without changing anything, and credits it when a person says so', async () => {
+  it('A check agrees with the chain, finds dust without changing anything, and credits it when a person asks', async () => {
     const { id, address } = await fixture.pay('ETH');
     await fixture.watch();
     expect(await part()).toMatchObject({ next: null, progress: 1, findings: [] });
@@ -92,7 +92,7 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
     );
   });
 
-  it('credits the address of the press, however many older differences wait', async () => {
+  it('Booking an address credits it, however many older differences wait', async () => {
     const { address } = await fixture.pay('ETH');
     await fixture.watch();
     await payByContract(address, 8n);
@@ -121,13 +121,13 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
     );
   });
 
-  it('continues where the previous part ended', async () => {
+  it('A part after the last address checks nothing, and a negative position is refused', async () => {
     const { next, checked } = await part(1_000_000);
     expect([next, checked]).toEqual([null, 0]);
     expect((await get('/evm-dev?after=-1')).status).toBe(400);
   });
 
-  it('says that no node answers, and works again once one does', async () => {
+  it('A check reports that no node answers, and works again once one does', async () => {
     for (const proxy of proxies)
       proxy.change = ({ method }) => (method === 'eth_call' ? new Error('out of order') : undefined);
     const { status, body } = await get('/evm-dev');

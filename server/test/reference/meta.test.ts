@@ -26,7 +26,7 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
   const { method } = endpoint;
   const inMeta = `${path.replace('/v1', '')}?method=${method}`;
 
-  it('have exactly the six fields', async () => {
+  it('The quick docs of an endpoint have exactly the six fields', async () => {
     const { status, body } = await retrieve(inMeta);
     expect(status).toBe(200);
     expect(body.data).toEqual({
@@ -44,7 +44,7 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
     });
   });
 
-  it('describe every path, query and body parameter', async () => {
+  it('The quick docs describe every path, query and body parameter', async () => {
     const { type, spec } = (await retrieve(inMeta)).body.data['request_spec'] as {
       type: string;
       spec: Record<string, string>;
@@ -62,7 +62,7 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
     expect(type).toBe(kinds.join(', ') || 'none');
   });
 
-  it('show a reply that the contract parses', async () => {
+  it('The quick docs show a reply that the contract parses', async () => {
     const { sample_response } = (await retrieve(inMeta)).body.data as {
       sample_response: { message: string; data?: unknown; meta?: { pagination: unknown } };
     };
@@ -74,7 +74,7 @@ describe.each(rows)('The quick docs of $name', ({ endpoint, path }) => {
     );
   });
 
-  it('show a call with every required parameter', async () => {
+  it('The quick docs show a call with every required parameter', async () => {
     const { sample_request } = (await retrieve(inMeta)).body.data as { sample_request: string };
     expect(sample_request).toContain(`"{base_url}${path}`);
     if (method !== 'GET') expect(sample_request).toContain(`-X ${method} `);
@@ -111,7 +111,7 @@ describe('An endpoint is found', () => {
     ['/bank-accounts/banks/NG', 'GET /v1/bank-accounts/banks/{country_code}'],
     ['/meta', 'GET /v1/meta/{endpoint}'],
     ['/meta/countries', 'GET /v1/meta/{endpoint}'],
-  ])('%s is %s', async (path, expected) => {
+  ])('%s finds the docs of %s', async (path, expected) => {
     expect(await endpointAt(path)).toBe(expected);
   });
 
@@ -128,7 +128,7 @@ describe('An endpoint is found', () => {
     }
   });
 
-  it('only by a valid method', async () => {
+  it('An endpoint is found only by a valid method', async () => {
     const { status, body } = await retrieve('/customers?method=PUT');
     expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'method']);
   });
@@ -145,7 +145,7 @@ it('/v1/meta/countries returns the sample in the docs of /v1/meta', async () => 
   expect((await retrieve('/countries')).body.data).toEqual(api.meta.retrieve.sample.data);
 });
 
-it('requires a secret key', async () => {
+it('/v1/meta requires a secret key', async () => {
   const { status, body } = await retrieve('/customers', server.publicKey);
   expect([status, body.data.code]).toEqual([403, 'secret_key_required']);
 });

@@ -71,12 +71,12 @@ function operationOf({ endpoint, path }: (typeof rows)[number]): Operation {
 }
 
 describe('openapi.json', () => {
-  it('is up to date with the contract; npm run openapi writes it', () => {
+  it('openapi.json is up to date with the contract; npm run openapi writes it', () => {
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(createOpenApi('/', product))));
     expect(committed, 'a schema that is used twice has a name').not.toContain('/unnamed');
   });
 
-  it('describes each endpoint once, and nothing else', () => {
+  it('openapi.json describes each endpoint once, and nothing more', () => {
     expect(document.openapi).toBe('3.1.0');
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -89,7 +89,7 @@ describe('openapi.json', () => {
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
   });
 
-  it('has no record of a resource that a server lacks', () => {
+  it('openapi.json has no record of a resource that a server lacks', () => {
     const { links: _, ...resources } = product.resources;
     const without = createOpenApi('/', { ...product, resources }) as Document;
     expect(
@@ -97,26 +97,26 @@ describe('openapi.json', () => {
     ).toEqual(['Link']);
   });
 
-  it('describes every resource', () => {
+  it('openapi.json describes every resource', () => {
     const used = new Set(rows.flatMap((row) => operationOf(row).tags));
     expect(document.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted());
     expect(document.tags[0]?.name).toBe('Payments');
     for (const { description } of document.tags) expect(description).toMatch(/^[A-Z].*\.$/);
   });
 
-  it('says whom to ask', () => {
+  it('openapi.json names a contact', () => {
     expect(document.info.contact.name).toMatch(/\w/);
   });
 
-  it('has the closed list of error codes', () => {
+  it('openapi.json has the closed list of error codes', () => {
     expect(document.components.schemas['ErrorCode']?.enum).toEqual(Object.keys(errorStatus));
   });
 
-  it('has every webhook', () => {
+  it('openapi.json has every webhook', () => {
     expect(Object.keys(document.webhooks).sort()).toEqual([...webhookEventType.options].sort());
   });
 
-  it.each(rows)('$name: its keys, parameters, samples and errors', (row) => {
+  it.each(rows)('openapi.json has the keys, parameters, samples and errors of $name', (row) => {
     const { endpoint } = row;
     const operation = operationOf(row);
     const names = operation.security.flatMap((scheme) => Object.keys(scheme));
@@ -251,7 +251,7 @@ describe('A field of a request', () => {
       expect(wrong.filter((value) => inDocument.safeParse(value).success)).toEqual([]);
     },
   );
-  it('amounts and page numbers are among them', () => {
+  it('amounts and page numbers are among the fields for numbers', () => {
     const names = numbers.map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -264,10 +264,10 @@ describe('A field of a request', () => {
   });
 
   const positive = numbers.filter(({ accepts }) => !accepts(0));
-  it.each(positive)('$name: 0 fails too', ({ inDocument }) => {
+  it.each(positive)('$name: 0 fails in the document as on the server', ({ inDocument }) => {
     expect([0, '0', '0.00'].filter((value) => inDocument.safeParse(value).success)).toEqual([]);
   });
-  it('a price is among them', () => {
+  it('a price is among the fields that must be above 0', () => {
     expect(positive.map(({ name }) => name)).toContain('payments.create: amount');
   });
 
@@ -279,7 +279,7 @@ describe('A field of a request', () => {
       ),
     ).toEqual([]);
   });
-  it('the range of a list is among them', () => {
+  it('the range of a list is among the fields for times', () => {
     expect(times.map(({ name }) => name)).toContain('customers.list: from');
   });
 });

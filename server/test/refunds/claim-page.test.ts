@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe('the page for refunds', () => {
-  it('is not stored, framed, indexed or named to others, and loads only what this server has', async () => {
+  it('the page for refunds is not stored, framed, indexed or named to others, and loads only files of this server', async () => {
     const { status, headers } = await fetch(url);
     expect(status).toBe(200);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -47,14 +47,14 @@ describe('the page for refunds', () => {
       expect(policy.split('; ')).toContain(rule);
   });
 
-  it('finds its files and the API below the path of the public URL', async () => {
+  it('the page for refunds finds its files and the API below the path of the public URL', async () => {
     const page = await (await fetch(url)).text();
     expect(page).toContain('src="/shop/refund/claim.js"');
     expect(page).toContain('href="/shop/refund/page.css"');
     expect(page).toContain('api-url="/shop"');
   });
 
-  it('says that its script has not been built, until it has', async () => {
+  it('the script of the page for refunds is a 503 until it has been built', async () => {
     expect((await fetch(`${url}/claim.js`)).status).toBe(503);
     await writeFile(join(directory, 'claim.js'), 'export {};');
     const script = await fetch(`${url}/claim.js`);
@@ -62,7 +62,7 @@ describe('the page for refunds', () => {
     expect(script.headers.get('content-type')).toMatch(/javascript/);
   });
 
-  it.each(languages)('has every text in %s, with its values filled in', async (language) => {
+  it.each(languages)('every text for refunds is in %s, with the same values', async (language) => {
     const texts = pickLocale([language]).texts.claim;
     expect(Object.keys(texts)).toEqual(names);
     for (const name of names) {

@@ -23,7 +23,7 @@ const parts = [5, 6, 7, 8];
 
 describe.each(engines)('refunds whose servers are killed, on $name', (engine) => {
   it(
-    `are paid once, over ${seeds.length} rounds`,
+    `refunds whose servers are killed are paid once, over ${seeds.length} rounds`,
     { timeout: 60_000 + seeds.length * 30_000 },
     async ({ expect }) => {
       const { url: databaseUrl, dispose } = await engine.create();

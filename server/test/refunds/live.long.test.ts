@@ -97,7 +97,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)('A live refund, on $name', (e
     return node.rpc<number>('getreceivedbyaddress', written(address ?? '', 'rltc'), 2);
   }
 
-  it('waits for the shop, keeps to its limits, is at today’s value if asked, and is paid', async () => {
+  it('A live refund waits for the shop, keeps to its limits, is at today’s value if asked, and is paid', async () => {
     // On Litecoin, nobody can prove by a signature who paid: nothing is approved without the shop.
     await update('--auto-refund USD=20 --daily-refunds LTC=0.25');
     const small = await shop.refund(await overpay(0.1), { kind: 'excess' });

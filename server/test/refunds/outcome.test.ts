@@ -229,7 +229,7 @@ describe.each(enginesOfTurn)('A clock that is set back behind a deadline, on $na
   });
   afterAll(() => server.stop());
 
-  it('does not count money that a refund holds, however many transfers follow', async () => {
+  it('A payment counts no money that a refund holds after a clock is set back, however many transfers follow', async () => {
     const shop = openShop(server);
     await shop.fund({ amount: 100 });
     const { id, address } = await shop.lock();

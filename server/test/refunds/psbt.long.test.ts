@@ -86,7 +86,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       versions[version - 1]?.txHash ?? '';
     const rawOf = (hash: string) => node.rpc<string>('getrawtransaction', hash);
 
-    it('arrives with less if the payer bears the network’s fee, and everybody reads how much', async () => {
+    it('A refund by PSBT arrives with less if the payer bears the network’s fee, and everybody reads how much', async () => {
       const { merchant, paymentId, refund } = await approvedRefund('payer');
       expect(await claimOf(refund)).toMatchObject({ amount: refund.amount, fee: 0, networkFee: 'payer' });
       const exported = await merchant.export();
@@ -138,7 +138,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
 
     // SQLite locks no rows.
     if (engine.name === 'PostgreSQL') {
-      it('is settled while another one of its payment is asked for, without a deadlock', async () => {
+      it('A refund by PSBT is settled without a deadlock while another refund of its payment is requested', async () => {
         const { merchant, paymentId, refund } = await approvedRefund('payer', 0.01);
         const { psbt } = await merchant.export();
         await shop.import(merchant.sign(psbt));
@@ -179,7 +179,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
       });
     }
 
-    it('waits for another coin if the merchant bears the fee, and then arrives whole', async () => {
+    it('A refund by PSBT waits for another coin if the merchant bears the fee, and then arrives whole', async () => {
       const { merchant, refund } = await approvedRefund('merchant');
       expect(await claimOf(refund)).toMatchObject({ networkFee: 'merchant' });
       await expect(merchant.export()).rejects.toThrow('never made smaller');

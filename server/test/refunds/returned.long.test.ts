@@ -170,7 +170,7 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('is not exported once its own payment is gone, although there are coins of others', async () => {
+  it('A refund is not exported once its own payment is gone, although there are coins of others', async () => {
     await fund();
     const payment = await overpaid();
     const refund = await refundOf(payment);
@@ -272,7 +272,7 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('takes the payment of one that had failed for its own, if both pay the same to the same address', async () => {
+  it('A refund takes the payment of a failed one as its own if both pay the same to the same address', async () => {
     const payment = await overpaid();
     const first = await refundOf(payment);
     const { exportId, call } = await handed(first);

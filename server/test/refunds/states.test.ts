@@ -29,17 +29,17 @@ const cells = rows.flatMap(([from = '', ...next]) =>
 );
 
 describe('The states', () => {
-  it('are all in the table', () => {
+  it('All states of a refund are in the table', () => {
     expect(rows.map(([from]) => from).sort()).toEqual([...states].sort());
     expect(cells).toHaveLength(states.length * events.length);
   });
 
-  it.each(cells)('%s and %s: %s', (from, event, next) => {
+  it.each(cells)('The state %s and the event %s lead to %s', (from, event, next) => {
     const state = states.find((one) => one === from);
     expect(state && nextStatus(state, event)).toBe(next);
   });
 
-  it('reserve money until they end or have a transfer, and count until they end unpaid', () => {
+  it('A refund reserves money until it ends or has a transfer, and counts until it ends unpaid', () => {
     expect(states.filter(isReserved)).toEqual(['awaiting_address', 'awaiting_approval']);
     expect(states.filter((state) => !isLive(state))).toEqual(['failed', 'cancelled', 'expired']);
   });
@@ -49,22 +49,50 @@ describe('The amount of a refund', () => {
   const paid = { credited: 1500n, fee: 15n, excess: 500n, used: 0n, usedFee: 0n, usedExcess: 0n };
 
   it.each([
-    ['all but the fee', 'full', paid, false, undefined, { used: 1500n, fee: 15n }],
+    ['A full refund gives back all but the fee', 'full', paid, false, undefined, { used: 1500n, fee: 15n }],
     [
-      'what other refunds have left, and the rest of the fee',
+      'A full refund gives back all that other refunds left, except the rest of the fee',
       'full',
       { ...paid, used: 404n, usedFee: 4n },
       false,
       undefined,
       { used: 1096n, fee: 11n },
     ],
-    ['a part, and the fee on it', 'partial', paid, false, 495n, { used: 500n, fee: 5n }],
-    ['a part with the fee on it', 'partial', paid, true, 500n, { used: 500n, fee: 5n }],
-    ['all that there is, as a part', 'partial', paid, false, 1485n, { used: 1500n, fee: 15n }],
-    ['no more than that', 'partial', paid, false, 1486n, undefined],
-    ['an excess whole, with the fee on it', 'excess', paid, true, undefined, { used: 500n, fee: 5n }],
     [
-      'an excess that went back already',
+      'A partial refund uses up its part and the fee on it',
+      'partial',
+      paid,
+      false,
+      495n,
+      { used: 500n, fee: 5n },
+    ],
+    [
+      'A partial refund that returns the fee uses up only its part',
+      'partial',
+      paid,
+      true,
+      500n,
+      { used: 500n, fee: 5n },
+    ],
+    [
+      'A partial refund can give back all that there is',
+      'partial',
+      paid,
+      false,
+      1485n,
+      { used: 1500n, fee: 15n },
+    ],
+    ['A partial refund cannot give back more than there is', 'partial', paid, false, 1486n, undefined],
+    [
+      'A refund of an excess gives back all of it, with the fee on it',
+      'excess',
+      paid,
+      true,
+      undefined,
+      { used: 500n, fee: 5n },
+    ],
+    [
+      'An excess that went back already is not refunded again',
       'excess',
       { ...paid, used: 500n, usedFee: 5n, usedExcess: 500n },
       true,
@@ -72,7 +100,7 @@ describe('The amount of a refund', () => {
       undefined,
     ],
     [
-      'an excess, if a partial refund took most of everything',
+      'A refund of an excess gives back the rest if a partial refund took most of everything',
       'excess',
       { ...paid, used: 1400n, usedFee: 14n },
       true,
@@ -80,16 +108,23 @@ describe('The amount of a refund', () => {
       { used: 100n, fee: 1n },
     ],
     [
-      'nothing, if all of it went back',
+      'A full refund is impossible once everything went back',
       'full',
       { ...paid, used: 1500n, usedFee: 15n },
       true,
       undefined,
       undefined,
     ],
-    ['all, if there was no fee', 'full', { ...paid, fee: 0n }, false, undefined, { used: 1500n, fee: 0n }],
     [
-      'nothing, if the chain reverted the coins of other refunds',
+      'A full refund gives back everything if there was no fee',
+      'full',
+      { ...paid, fee: 0n },
+      false,
+      undefined,
+      { used: 1500n, fee: 0n },
+    ],
+    [
+      'A full refund is impossible if the chain reverted coins that other refunds use',
       'full',
       { ...paid, used: 1600n },
       false,
@@ -97,7 +132,7 @@ describe('The amount of a refund', () => {
       undefined,
     ],
     [
-      'nothing of nothing',
+      'A full refund of nothing is impossible',
       'full',
       { ...paid, credited: 0n, fee: 0n, excess: 0n },
       false,
@@ -108,7 +143,7 @@ describe('The amount of a refund', () => {
     expect(shareOf(kind, facts, withFee, wanted)).toEqual(share);
   });
 
-  it('gives back as much value as came, and never more coins', () => {
+  it('A refund at today’s value gives back as much value as came, and never more coins', () => {
     const dollar = { numerator: 1n, denominator: 1n };
     expect(worthToday(1000n, dollar, { numerator: 2n, denominator: 1n })).toBe(500n);
     expect(worthToday(1000n, dollar, { numerator: 3n, denominator: 1n })).toBe(333n);

@@ -39,7 +39,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
   const code = ({ status, body }: Answer) => [status, body.data.code];
   const gone = [404, 'not_found'];
 
-  it('has nothing from the payment’s id, its page, a public key, or another shop’s key', async () => {
+  it('A thief gets nothing from the payment’s id, its page, a public key, or another shop’s key', async () => {
     const { id, paymentId, token } = await refund({ kind: 'excess' });
     const page = await server.api('GET', `/v1/payments/${paymentId}`, { key: server.publicKey });
     expect(JSON.stringify(page.body)).not.toMatch(new RegExp(`${id}|${token}|claim`));
@@ -60,7 +60,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     }
   });
 
-  it('cannot use a link that was replaced, nor one of a cancelled refund', async () => {
+  it('A thief cannot use a link that was replaced, nor one of a cancelled refund', async () => {
     const { id, token } = await refund({ kind: 'excess' });
     const { claimUrl } = (await post(`/v1/refunds/${id}/link`)).body.data as { claimUrl: string };
     const renewed = new URL(claimUrl).hash.slice(1);
@@ -71,7 +71,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(code(await post(`/v1/refunds/${id}/link`))).toEqual([409, 'invalid_state']);
   });
 
-  it('cannot send it to an address of ours, to nobody, or to no address at all', async () => {
+  it('A thief cannot send a refund to an address of the shop, to nobody, or to no address at all', async () => {
     const { token } = await refund({ kind: 'excess' });
     const { address: ours } = await merchant.lock();
     for (const [address, message] of [
@@ -113,7 +113,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(await merchant.arrived(thief)).toHaveLength(before);
   });
 
-  it('gets no cookie that a script or another site could send, and none that opens another refund', async () => {
+  it('No script and no other site can use the cookie of a refund, and it opens no other refund', async () => {
     const one = await refund({ kind: 'excess' });
     const other = await refund({ kind: 'excess' });
     const payer = openClaimBrowser(server);
@@ -129,7 +129,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(code(await payer.claim(other.token, thief))).toEqual([409, 'invalid_state']);
   });
 
-  it('has a new chance only with a new link, which the shop makes', async () => {
+  it('A thief has a new chance only with a new link, which the shop makes', async () => {
     const { id, token } = await refund({ kind: 'excess' });
     await claim(token, externalAddresses.tron);
     const { claimUrl } = (await post(`/v1/refunds/${id}/link`)).body.data as { claimUrl: string };
@@ -139,7 +139,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(code(await claim(renewed, externalAddresses.tron))).toEqual([409, 'invalid_state']);
   });
 
-  it('is paid once, however many approve at once', async () => {
+  it('A refund is paid once, however many approve at once', async () => {
     const { id, token } = await refund({ kind: 'excess' });
     await claim(token, externalAddresses.tron);
     const before = (await merchant.arrived(externalAddresses.tron)).length;
@@ -165,7 +165,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(code(await post(path, { kind: 'excess' }))).toEqual([409, 'invalid_state']);
   });
 
-  it('is not "same wallet" without the key of the wallet that paid, for this refund and this address', async () => {
+  it('An address is not "same wallet" without a signature of the wallet that paid, for this refund and this address', async () => {
     const key = `0x${'7'.repeat(64)}`;
     const payer = addr.fromPrivateKey(key);
     const { id, paymentId, token } = await refund({ kind: 'excess' }, 'ethereum');
@@ -193,7 +193,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(code(await payers.claim(token, payer, '0x123'))).toEqual([400, 'validation_error']);
   });
 
-  it('finds no token in the log, the database, or a reply that was stored', async () => {
+  it('A thief finds no token in the log, the database, or a reply that was stored', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });
     const options = { body: { kind: 'excess' }, headers: { 'Idempotency-Key': `refund ${paymentId}` } };
     const first = await server.api('POST', `/v1/payments/${paymentId}/refunds`, options);

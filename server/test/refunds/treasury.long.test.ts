@@ -16,7 +16,7 @@ interface Exported {
 }
 
 describe.each(enginesOfSoak)('A refund on a real chain, on $name', (engine) => {
-  it('is exported with the treasury’s transfers, and paid once', { timeout: 120_000 }, async () => {
+  it('A refund is exported with the treasury’s transfers, and paid once', { timeout: 120_000 }, async () => {
     const fixture = await openTreasury(engine);
     const { anvil, merchant, token } = fixture;
     try {

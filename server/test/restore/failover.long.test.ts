@@ -107,7 +107,7 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
     return { first, second, given };
   }
 
-  it('give out no address that one of them gave out before', { timeout: 90_000 }, async () => {
+  it('two servers give out no address again after a failover', { timeout: 90_000 }, async () => {
     const { first, second, given } = await openShop(['first', 'second']);
     await failOver();
     // Each compares its marker every five seconds, and says what it finds to the other one.
@@ -131,7 +131,7 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
   });
 
   it(
-    'give out none at once either, if they share the folder of the marker',
+    'two servers that share the folder of the marker give out no address again right after a failover',
     { timeout: 90_000 },
     async () => {
       const { second, given } = await openShop(['shared', 'shared']);

@@ -33,7 +33,7 @@ describe('The marker', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('stays short while it is written, and keeps the highest values', () => {
+  it('The marker stays short while it is written, and keeps the highest values', () => {
     const marker = openPath();
     marker.raise('once', 7);
     for (let value = 1; value <= 20_000; value += 1) marker.raise(`source-${value % 3}`, value);
@@ -46,7 +46,7 @@ describe('The marker', () => {
     }
   });
 
-  it('is read only where it has grown', () => {
+  it('The marker is read only where it has grown', () => {
     const marker = openPath();
     writeFileSync(path, lines(200_000));
     const timeOf = (times: number) => {
@@ -62,7 +62,7 @@ describe('The marker', () => {
     expect(marker.read().get('source')).toBe(200_000);
   });
 
-  it('has the values of both processes that rewrite it again and again', () => {
+  it('The marker has the values of both processes that rewrite it again and again', () => {
     const markers = [openPath(), openPath()];
     for (let value = 1; value <= 10_000; value += 1)
       markers.forEach((marker, index) => marker.raise(`server-${index}`, value));
@@ -71,7 +71,7 @@ describe('The marker', () => {
     expect(statSync(path).size).toBeLessThanOrEqual(200_000);
   });
 
-  it('does not believe a line that a crash has cut short, and continues after it', () => {
+  it('The marker does not believe a line that a crash has cut short, and continues after it', () => {
     writeFileSync(path, `${lines(5)}4`);
     const marker = openPath();
     expect(marker.read().get('source')).toBe(5);
@@ -79,7 +79,7 @@ describe('The marker', () => {
     expect(openPath().read().get('source')).toBe(6);
   });
 
-  it('reads the rest of a line that was only half written', () => {
+  it('The marker reads the rest of a line that was only half written', () => {
     const marker = openPath();
     writeFileSync(path, `${lines(5)}9 sou`);
     expect(marker.read().get('source')).toBe(5);
@@ -92,7 +92,7 @@ describe('The marker', () => {
     ['a longer one in its place', (copy: string) => renameSync(copy, path), 3000],
     ['a shorter one copied into it', (copy: string) => copyFileSync(copy, path), 3],
     ['a longer one copied into it', (copy: string) => copyFileSync(copy, path), 3000],
-  ])('is read whole if it is another file: %s', (_, put, count) => {
+  ])('The marker is read whole if it is another file: %s', (_, put, count) => {
     const marker = openPath();
     writeFileSync(path, lines(1000));
     expect(marker.read().get('source')).toBe(1000);
@@ -107,7 +107,7 @@ describe('The marker', () => {
     expect(readFileSync(path, 'utf8')).toContain('1001 source .\n');
   });
 
-  it('is rewritten after a crash in the middle of a rewrite', () => {
+  it('The marker keeps its values after a crash in the middle of a rewrite', () => {
     writeFileSync(path, lines(20_000));
     writeFileSync(`${path}.new`, '1 sou');
     const marker = openPath();

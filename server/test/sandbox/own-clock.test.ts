@@ -20,7 +20,7 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
   const statusOf = async ({ records }: Awaited<ReturnType<typeof newShop>>, id: string) =>
     (await records.merchant.transactions.verify({ params: { transaction_id: id } })).data.status;
 
-  it('ends the payments of its merchant and of nobody else', async () => {
+  it('A test clock ends the payments of its merchant, and of no other', async () => {
     const [mover, other] = [await newShop(), await newShop()];
     const [moved, stays] = [await mover.records.lockedPayment(), await other.records.lockedPayment()];
     const [movedOpen, staysOpen] = [await mover.records.payment(), await other.records.payment()];
@@ -35,7 +35,7 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
     expect((await date(mover)) - (await date(other))).toBeGreaterThan(89_000_000);
   });
 
-  it('credits money that arrives in time on the moved clock, and later money as late', async () => {
+  it('Money that arrives in time on a moved test clock is credited, and later money is late', async () => {
     const mover = await newShop();
     await mover.records.sandbox('clock', { advanceSeconds: 5_000_000 });
     const inTime = await mover.records.paidPayment();
@@ -55,7 +55,7 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
     expect([data.status, data.state]).toEqual(['error', 'expired_late']);
   });
 
-  it('keeps a payment open whose funds were seen just before the clock jumped over its deadline', async () => {
+  it('A payment stays open if its funds were seen just before a test clock jumped over its deadline', async () => {
     const mover = await newShop();
     const { id, addressInformation, amount = 0 } = await mover.records.lockedPayment();
     const { address = '' } = addressInformation ?? {};
@@ -66,7 +66,7 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
     expect(await statusOf(mover, id)).toBe('success');
   });
 
-  it('bills the subscribers of its merchant and of nobody else', async () => {
+  it('A test clock bills the subscribers of its merchant, and of no other', async () => {
     const [mover, other] = [await newShop(), await newShop()];
     const [moved, stays] = [await mover.records.subscriber(), await other.records.subscriber()];
     await mover.records.sandbox('clock', { advanceSeconds: 32 * 86_400 });
@@ -82,7 +82,7 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
     expect([await cyclesOf(moved.id), await cyclesOf(stays.id)]).toEqual([[0, 1], [0]]);
   });
 
-  it('leaves chains and scans on real time', async () => {
+  it('A test clock leaves chains and scans on real time', async () => {
     const mover = await newShop();
     await mover.records.sandbox('clock', { advanceSeconds: 86_400 });
     await mover.records.sandbox('blocks', { network: 'bsc', count: 1 });

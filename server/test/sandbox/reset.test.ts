@@ -47,7 +47,7 @@ describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
   };
   const violations = () => violationsOf(server.database);
 
-  it('deletes all of it after --yes, keeps other merchants and the keys, and the books still add up', async () => {
+  it('sandbox reset deletes all test data after --yes, keeps other merchants and the keys, and the books add up', async () => {
     const records = createRecords(server);
     const { merchantId } = server.bootstrapped;
     const otherKey = await server.foreignKey('secret', 'test');
@@ -103,7 +103,7 @@ describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
     expect(await violations()).toEqual([]);
   });
 
-  it('leaves nothing of test mode in any table but the keys, and counts on in the addresses of deposit keys', async () => {
+  it('sandbox reset leaves nothing of test mode in any table but the keys, and keeps the next index of deposit keys', async () => {
     const merchantId = (await server.app.merchants.list(server.database.reader)).at(-1)?.id ?? '';
     const scope = { merchantId, mode: 'test' } as const;
     const key = await server.database.write((transaction) =>
@@ -163,7 +163,7 @@ describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
     await server.database.write((transaction) => transaction.deleteFrom('quarantine').execute());
   });
 
-  it('refuses a merchant that does not exist', async () => {
+  it('sandbox reset refuses a merchant that does not exist', async () => {
     const { exitCode, stderr } = await runCommandLine(server.databaseUrl, [
       'sandbox',
       'reset',

@@ -32,7 +32,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
     return data.addressInformation?.address ?? '';
   }
 
-  it('Sends to the merchant’s own addresses, in any spelling', async () => {
+  it('The sandbox sends to the merchant’s own addresses, in any spelling', async () => {
     for (const [body, hash] of [
       [{ network: 'tron', currency: 'USDT', address: tron, amount: '1.5' }, /^[0-9a-f]{64}$/],
       [{ network: 'TRON', currency: 'usdt', address: tron, amount: 0.000001 }, /^[0-9a-f]{64}$/],
@@ -53,7 +53,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
     ['tron', 'DOGE', 1, 'unsupported_currency', 'currency'],
     ['tron', 'USDT', '0.0000001', 'validation_error', 'amount'],
     ['tron', 'USDT', 0, 'validation_error', 'amount'],
-  ])('Does not send on %s %s the amount %s: %s', async (network, currency, amount, code, param) => {
+  ])('A transfer on %s in %s of %s is refused: %s', async (network, currency, amount, code, param) => {
     const { status, body } = await post('transfers', { network, currency, address: tron, amount });
     expect([status, body]).toMatchObject([400, { status: 'error', data: { code, param } }]);
   });
@@ -62,12 +62,12 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
     ['tron', 'USDT', `${nobodys.slice(0, -1)}9`],
     ['tron', 'USDT', externalAddresses.evm],
     ['bitcoin', 'BTC', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4'],
-  ])('Does not send on %s %s to %s', async (network, currency, address) => {
+  ])('A transfer on %s in %s to %s is refused', async (network, currency, address) => {
     const { status, body } = await post('transfers', { network, currency, address, amount: 1 });
     expect([status, body]).toMatchObject([400, { data: { code: 'invalid_address', param: 'address' } }]);
   });
 
-  it('Refuses an address of another merchant exactly as one of nobody', async () => {
+  it('An address of another merchant is refused exactly as one of nobody', async () => {
     const other = createRecords(server, await server.foreignKey('secret', 'test'));
     const theirs = (await other.lockedPayment()).addressInformation?.address ?? '';
     const refusalOf = async (address: string) => {
@@ -90,12 +90,12 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
     expect(sent).toEqual([]);
   });
 
-  it.each(['blocks', 'reorgs'])('Refuses an unknown network in %s', async (path) => {
+  it.each(['blocks', 'reorgs'])('An unknown network is refused in %s', async (path) => {
     const { status, body } = await post(path, { network: 'dogecoin', depth: 1 });
     expect([status, body]).toMatchObject([400, { data: { code: 'unsupported_currency', param: 'network' } }]);
   });
 
-  it('Adds blocks, one by default and 100 at most, and replaces them at the same heights', async () => {
+  it('The sandbox adds blocks, one by default and 100 at most, and replaces them at the same heights', async () => {
     const first = (await post('blocks', { network: 'Litecoin' })).body.data;
     expect(first).toMatchObject({ network: 'litecoin', height: 1 });
     const second = (await post('blocks', { network: 'litecoin', count: 100 })).body.data;
@@ -113,7 +113,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
     expect(cursor).toEqual(third);
   });
 
-  it('Repeats the reply to a repeated call with an Idempotency-Key, and sends once', async () => {
+  it('The sandbox repeats its reply to a repeated call with an Idempotency-Key, and sends once', async () => {
     const address = await lockOn(records, 'USDT', 'tron');
     const body = { network: 'tron', currency: 'USDT', address, amount: 1 };
     const headers = { 'Idempotency-Key': `send-${address}` };
@@ -207,14 +207,14 @@ describe('The sandbox by configuration', () => {
   };
   afterAll(() => server?.stop());
 
-  it('has no paths with SANDBOX=off, and no demo shop', async () => {
+  it('A server with SANDBOX=off has no paths of the sandbox, and no demo shop', async () => {
     const { api, url } = await start({ SANDBOX: 'off' });
     expect((await api('POST', '/sandbox/blocks', { body: { network: 'tron' } })).status).toBe(404);
     expect((await fetch(`${url}/demo-api/config`)).status).toBe(404);
     expect((await fetch(url)).status).toBe(404);
   });
 
-  it('works without the demo shop with DEMO=off', async () => {
+  it('The sandbox works without the demo shop with DEMO=off', async () => {
     const { api, url } = await start({ DEMO: 'off' });
     expect((await api('POST', '/sandbox/blocks', { body: { network: 'tron' } })).status).toBe(200);
     expect((await fetch(`${url}/demo-api/config`)).status).toBe(404);
@@ -233,12 +233,12 @@ describe('The sandbox by configuration', () => {
     expect(metrics).toMatch(/duration_seconds_count\{[^}]*route="\/sandbox\/clock"[^}]*\} 1$/m);
   });
 
-  it('does not start with a demo shop that has no sandbox', async () => {
+  it('The server does not start with a demo shop that has no sandbox', async () => {
     await expect(start({ SANDBOX: 'off', DEMO: 'on' })).rejects.toThrow(/DEMO: .*SANDBOX=on/);
     server = undefined;
   });
 
-  it('limits each merchant, and no other one', async () => {
+  it('The sandbox limits the calls of each merchant separately', async () => {
     const { api, foreignKey } = await start({ RATE_LIMIT: 'on', RATE_LIMIT_SANDBOX_PER_SECOND: '1' });
     const other = await foreignKey('secret', 'test');
     const clock = (key?: string) =>

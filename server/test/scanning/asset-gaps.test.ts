@@ -72,7 +72,7 @@ const openChain = (nodes: readonly ProviderProxy[]): EvmChain =>
 const isOff = (chain: EvmChain) => chain.status().assetProblems.length > 0;
 
 describe('a token that is right', () => {
-  it('stays on after one wrong answer, and its node is not read from until it has made up its mind', async () => {
+  it('A token stays on after one wrong answer, and its node is not read from until its answers agree again', async () => {
     const [first] = proxies;
     const chain = openChain([first].flatMap((proxy) => proxy ?? []));
     await chain.head(signal);
@@ -99,7 +99,7 @@ describe('a token that is right', () => {
     expect(chain.status().nodes.map(({ isInUse }) => isInUse)).toEqual([false, true]);
   });
 
-  it('goes off when the answers of some time agree, and nothing is read until then', async () => {
+  it('A token goes off when the answers of some time agree, and nothing is read until then', async () => {
     const [first] = proxies;
     const chain = openChain([first].flatMap((proxy) => proxy ?? []));
     await chain.head(signal);
@@ -126,7 +126,7 @@ describe.each(enginesOfTurn)('payments while a token was off, on $name', (engine
     await created.dispose();
   });
 
-  it('is found when it is back, by whichever server scans then', async () => {
+  it('A payment in a token that was off is found when the token is back, by any server that scans then', async () => {
     const [proxy] = proxies;
     const found: ChainTransfer[] = [];
     const sink: ScanSink = {

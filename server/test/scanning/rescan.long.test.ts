@@ -44,7 +44,7 @@ describe.each(engines)('a rescan on $name', (engine) => {
     (await merchant.ask<{ status: string }>('GET', `/v1/transactions/${id}/verify`)).status;
   const logOf = (id: string) => merchant.ask<unknown[]>('GET', `/v1/transactions/${id}/events`);
 
-  it('credits a payment that the scan had missed, once, and changes nothing that is known', async () => {
+  it('A rescan credits a payment that the scan had missed, once, and changes nothing that is known', async () => {
     const { height } = await tron().head(signal);
     const known = await merchant.fund({ amount: 20 });
     const { id, address } = await merchant.lock();
@@ -66,12 +66,12 @@ describe.each(engines)('a rescan on $name', (engine) => {
     expect(await logOf(known.id)).toEqual(log);
   });
 
-  it('has nothing to read above the last block that was scanned', async () => {
+  it('A rescan has nothing to read above the last block that was scanned', async () => {
     const { height } = await tron().head(signal);
     expect(await again(height + 1)).toBeUndefined();
   });
 
-  it('applies nothing of a chain that is reorganised while it is read', async () => {
+  it('A rescan applies nothing of a chain that is reorganised while it is read', async () => {
     const { height } = await tron().head(signal);
     const moving: Chain = {
       ...tron(),

@@ -39,7 +39,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     await server.stop();
   });
 
-  it('makes a shop with one command: a tag for the server that runs, and keys that work', async () => {
+  it('The init command makes a shop with a tag for the server that runs, and keys that work', async () => {
     made = (await merchant.command('init', '--name', 'Lantern Shop', '--webhook-url', receiver.url)) as Made;
     expect(made.tag).toContain(`src="${server.url}/crypto-checkout.js"`);
     expect(made.tag).toContain(`public-key="${made.publicKey}"`);
@@ -55,7 +55,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     );
   });
 
-  it('prints a link that opens the console of the new shop, once', async () => {
+  it('The init command prints a link that opens the console of the new shop, once', async () => {
     const [, token = ''] = String(made.consoleUrl).split('#');
     const browser = openBrowser(server.url);
     const signInWithToken = () => browser.send('POST', '/console/api/sign-in', { body: { token } });
@@ -67,7 +67,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(stdout).not.toContain('console');
   });
 
-  it('prints a text that a person can copy', async () => {
+  it('The init command prints a text that a person can copy', async () => {
     const { stdout, exitCode } = await merchant.run(
       'init',
       '--name',
@@ -84,7 +84,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(stdout).toContain('  amount="12.5"\n  base-currency="EUR"\n');
   });
 
-  it('does not promise simulated money where SANDBOX is off', async () => {
+  it('The init command does not promise simulated money where SANDBOX is off', async () => {
     const { stdout } = await runCommandLine(server.databaseUrl, ['init', '--name', 'Live'], {
       SANDBOX: 'off',
     });
@@ -92,7 +92,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(stdout).not.toContain('press the button');
   });
 
-  it('makes nothing if the webhook URL is wrong', async () => {
+  it('The init command makes nothing if the webhook URL is wrong', async () => {
     const before = await merchant.command('merchants', 'list');
     const { exitCode, stderr } = await merchant.run(
       'init',
@@ -106,13 +106,13 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(await merchant.command('merchants', 'list')).toEqual(before);
   });
 
-  it('makes nothing in a currency that payments cannot be in', async () => {
+  it('The init command refuses a currency that payments cannot be in', async () => {
     const { exitCode, stdout, stderr } = await merchant.run('init', '--name', 'Third', '--currency', 'CHF');
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/CHF is not a currency of this server\. It has .*USD/);
   });
 
-  it('listens to webhooks: prints each event as it was sent, and says what was answered', async () => {
+  it('The webhooks listen command prints each event as it was sent, and the answer to it', async () => {
     receiver.secret = made.webhookSecret ?? '';
     receiver.answer = { status: 503 };
     const listening = merchant.run('webhooks', 'listen', '--merchant', made.id, '--for', '4');
@@ -134,7 +134,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(stderr).toMatch(/HTTP 503/);
   });
 
-  it('sends a sample of each type of event, without a warning of Node', async () => {
+  it('The webhooks test command sends a sample of each type of event, without a warning of Node', async () => {
     receiver.answer = { status: 204 };
     const warnings: string[] = [];
     const note = (warning: Error) => warnings.push(warning.message);
@@ -147,7 +147,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(stdout.trim().split('\n').length).toBeGreaterThan(10);
   });
 
-  it('says how to set a webhook URL if there is none to listen to', async () => {
+  it('The webhooks listen command says how to set a webhook URL if there is none', async () => {
     const { exitCode, stderr } = await merchant.run(
       'webhooks',
       'listen',
@@ -159,7 +159,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
   });
 
   describe('The doctor', () => {
-    it('finds no problem with a server that runs', async () => {
+    it('The doctor finds no problem with a server that runs', async () => {
       const { exitCode, stdout } = await merchant.run('doctor');
       expect(stdout).toContain(`ok    server    A server is ready at ${server.url}`);
       expect(stdout).toMatch(/ok {4}shops {5}Lantern Shop has keys and webhooks/);
@@ -168,7 +168,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
       expect(exitCode).toBe(0);
     });
 
-    it('says what a shop with real money lacks, each with the command', async () => {
+    it('The doctor lists everything that a shop with real money lacks, each with the command', async () => {
       await merchant.command('keys', 'create', '--merchant', made.id, '--kind', 'secret', '--mode', 'live');
       const { stdout } = await merchant.run('doctor');
       for (const words of [
@@ -192,7 +192,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
         () => ({ RATES: 'kraken=http://127.0.0.1:9/kraken,coinbase=http://127.0.0.1:9/coinbase' }),
         /FAIL {2}rates {5}No exchange rate of ETH: .*rates show/,
       ],
-    ])('names the coins of a network without a rate: %s', async (_why, settingsWith, said) => {
+    ])('The doctor names the coins of a network without a rate: %s', async (_why, settingsWith, said) => {
       const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-doctor-'));
       const [rates, networks] = [join(folder, 'rates.json'), join(folder, 'networks.json')];
       await writeFile(
@@ -208,7 +208,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
       expect(stdout).toMatch(said);
     });
 
-    it('fails where real money is taken and no shop has a key for its pages', async () => {
+    it('The doctor fails where real money is taken and no shop has a key for its pages', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-doctor-'));
       const networks = join(folder, 'networks.json');
       await writeFile(networks, '{"networks": {"ethereum": {"nodes": ["http://127.0.0.1:9"]}}}', {
@@ -228,7 +228,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
       await rm(folder, { recursive: true });
     });
 
-    it('fails if no server answers, and names the proxy that is not trusted', async () => {
+    it('The doctor fails if no server answers, and names the proxy that is not trusted', async () => {
       const environment = { PUBLIC_URL: 'https://127.0.0.1:9' };
       const { exitCode, stdout } = await runCommandLine(
         server.databaseUrl,
@@ -294,7 +294,7 @@ describe.each(installed)('Completion in %s', (shell) => {
     ['no option of a verb with the same beginning', ['webhooks', 'listen', '--lim'], []],
     ['the option of the server', ['start', '--c'], ['--check']],
     ['itself', ['completion', 'fi'], ['fish']],
-  ])('knows %s', async (_what, words, expected) => {
+  ])('Completion knows %s', async (_what, words, expected) => {
     expect((await complete(...words)).sort()).toEqual(expected);
   });
 });

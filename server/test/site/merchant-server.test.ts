@@ -83,7 +83,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     vi.waitFor(() => expect(logged(text), lines.join('\n')).toHaveLength(times), { timeout: 15_000 });
   const isPaid = (reference: string) => `${reference} is paid by`;
 
-  it('embeds the checkout of a payment that it created, without exposing the secret key', async () => {
+  it('a merchant’s server embeds the checkout of a payment that it created, without exposing the secret key', async () => {
     const reference = await order(3);
     const html = await page(reference);
     expect(html).toContain(`<script type="module" src="${api.url}/crypto-checkout.js"></script>`);
@@ -96,7 +96,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     expect(data.redirectUrl).toBe(`${url}/orders/${reference}`);
   });
 
-  it('learns of a payment by webhook, and delivers once despite repeated webhooks and page loads', async () => {
+  it('a merchant’s server learns of a payment by webhook, and delivers once despite repeated webhooks and page loads', async () => {
     const reference = await order();
     await payShare(paymentOf(reference));
     // No page was loaded, so it was the webhook.
@@ -111,7 +111,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     ]);
   });
 
-  it('delivers once when page loads and the webhook arrive at the same time', async () => {
+  it('a merchant’s server delivers once when page loads and the webhook arrive at the same time', async () => {
     const reference = await order();
     const pages: Promise<string>[] = [];
     const paying = payShare(paymentOf(reference)).finally(() => clearInterval(timer));
@@ -123,7 +123,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     expect(await page(reference)).toContain('Paid.');
   });
 
-  it('does not deliver an underpaid order', async () => {
+  it('a merchant’s server does not deliver an underpaid order', async () => {
     const reference = await order();
     await payShare(paymentOf(reference), 0.5);
     await toHaveLogged('payment.partial');
@@ -131,7 +131,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
-  it('gives back what was paid too much, once, by a link on the page of the order', async () => {
+  it('an excess is given back once, by a link on the page of the order', async () => {
     const reference = await order();
     await payShare(paymentOf(reference), 1.5);
     await toHaveLogged(`${reference} was overpaid: `);
@@ -145,7 +145,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
   const createSecondPayment = async (reference: string, amount: string) =>
     (await checkout.create({ amount, baseCurrency: 'USD', txRef: `${reference}:2` })).data.payment.id;
 
-  it('accepts the checkout’s second payment for an order', async () => {
+  it('a merchant’s server accepts the checkout’s second payment for an order', async () => {
     const reference = await order(1);
     await checkout.cancel(paymentOf(reference));
     const second = await createSecondPayment(reference, '24.50');
@@ -153,7 +153,7 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     await toHaveLogged(`${isPaid(reference)} ${second}: deliver it`);
   });
 
-  it('logs that an order was paid twice', async () => {
+  it('a merchant’s server logs that an order was paid twice', async () => {
     const reference = await order(1);
     const second = await createSecondPayment(reference, '24.50');
     await payShare(paymentOf(reference));
@@ -163,14 +163,14 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     expect(orders.find(reference)?.paidBy).toBe(paymentOf(reference));
   });
 
-  it('is not fooled by a page that sends a lower price', async () => {
+  it('a merchant’s server is not fooled by a page that sends a lower price', async () => {
     const reference = await order(9);
     await payShare(await createSecondPayment(reference, '1'));
     await toHaveLogged(`${reference} stays open. The price is 1 USD, not 220.5 USD.`);
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
-  it('rejects a forged webhook and an old one', async () => {
+  it('a merchant’s server rejects a forged webhook and an old one', async () => {
     const reference = await order();
     const postWebhook = (secret: string, time: Date) => {
       const body = JSON.stringify({ type: 'payment.success', data: { id: paymentOf(reference) } });
@@ -193,12 +193,12 @@ describe.each(enginesOfQuick)('a merchant’s server, with the API on $name', (e
     expect(orders.find(reference)?.paidBy).toBeNull();
   });
 
-  it.each(['0', '10', '1.5', 'all', ''])('refuses an order of "%s"', async (quantity) => {
+  it.each(['0', '10', '1.5', 'all', ''])('an order of "%s" is refused', async (quantity) => {
     const body = new URLSearchParams({ quantity });
     expect((await fetch(`${url}/orders`, { method: 'POST', body })).status).toBe(400);
   });
 
-  it('returns 404 for an unknown order', async () => {
+  it('an unknown order is a 404', async () => {
     expect((await fetch(`${url}/orders/order-1`)).status).toBe(404);
   });
 });

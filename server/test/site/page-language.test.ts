@@ -63,14 +63,14 @@ describe('the language of a hosted page', () => {
     expect(reply.headers.get('vary')).toContain('Accept-Language');
   });
 
-  it('is in the title, the heading and the help without scripts', async () => {
+  it('A hosted page has its language in the title, the heading and the help without scripts', async () => {
     const { page } = await openPage('p1', 'fr');
     expect(page).toContain('<title>Payer A &amp; $&amp; {shop}</title>');
     expect(page).toContain('<h1 class="unseen">Payer A &amp; $&amp; {shop}</h1>');
     expect(page).toContain('<noscript><p>Cette page a besoin de JavaScript');
   });
 
-  it('is used for the text that there is nothing to pay', async () => {
+  it('A hosted page with nothing to pay is in the payer’s language', async () => {
     const missing = await openPage('none', 'es');
     expect(missing.reply.status).toBe(404);
     expect(missing.page).toMatch(
@@ -81,7 +81,7 @@ describe('the language of a hosted page', () => {
     expect(keyless.page).toContain('A &amp; $&amp; {shop} não pode receber pagamentos aqui no momento');
   });
 
-  it('is loaded together with the widget, and no other is', async () => {
+  it('The language of a hosted page is loaded together with the widget, and no other is', async () => {
     const preloaded = async (accepted: string) =>
       [...(await openPage('p1', accepted)).page.matchAll(/chunks\/([\w-]+)-A1b2_-\.js/g)].map(
         ([, name]) => name,

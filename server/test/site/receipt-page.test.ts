@@ -29,7 +29,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     await openShop(server).send(addressInformation?.address ?? '', amount, { currency });
   }
 
-  it('is where the payment says, and has the shop, the order, the sums and each transfer', async () => {
+  it('A receipt is at the URL in the payment, and has the order, the sums and each transfer', async () => {
     const payment = await records.lockedPayment();
     const { id, amount = 0, txRef = '', receiptUrl } = payment;
     expect(receiptUrl).toBe(`${server.url}/receipt/${id}`);
@@ -57,7 +57,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     expect(css.headers.get('content-type')).toMatch(/^text\/css/);
   });
 
-  it('keeps the time of the payment when a refund is paid', async () => {
+  it('A receipt keeps the time of the payment when a refund is paid', async () => {
     const payment = await records.lockedPayment();
     await sendTo(payment, (payment.amount ?? 0) + 5);
     await mine(3);
@@ -83,7 +83,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     expect(await paidAt()).toBe(before);
   });
 
-  it('says each state as it is when it is opened', async () => {
+  it('A receipt shows the state that its payment has when it is opened', async () => {
     const payment = await records.lockedPayment();
     const { id, amount = 0 } = payment;
     expect(await stateOf(id)).toBe('Waiting for payment');
@@ -137,7 +137,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     expect(page).not.toMatch(/lovelace|ada|a…@|A\. L\.|15550100|anonymous|pk_test_|merchant/i);
   });
 
-  it('runs only the script of its times and its button, and is not cached, framed, indexed or named to an explorer', async () => {
+  it('A receipt runs only its own script, and is not cached, framed, indexed or named to an explorer', async () => {
     const { headers, page } = await openReceipt(await records.payment());
     expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/receipt/page.js" defer>']);
     expect(page).not.toMatch(/ style=| on\w+=/);
@@ -154,7 +154,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     );
   });
 
-  it('escapes what the merchant entered', async () => {
+  it('A receipt escapes the name that the merchant entered', async () => {
     const other = await startServer({ engine });
     await other.database.write((transaction) =>
       other.app.merchants.update(transaction, other.bootstrapped.merchantId, {
@@ -166,7 +166,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     expect(await page.text()).toMatch(/<h1>Receipt · &lt;img src=x onerror=alert\(1\)&gt;/);
   });
 
-  it('does not exist for an unknown id or a deposit to a hosted wallet', async () => {
+  it('A receipt does not exist for an unknown id or a deposit to a hosted wallet', async () => {
     const { data: wallet } = await records.merchant.wallets.create({
       body: { currency: 'USDT', label: 'Donations' },
     });
@@ -184,7 +184,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     }
   });
 
-  it('speaks the reader’s language, and keeps amounts and hashes in order', async () => {
+  it('A receipt is in the reader’s language, and keeps amounts in order', async () => {
     const { page } = await openReceipt((await records.lockedPayment()).id, 'ar-EG');
     expect(page).toContain('<html lang="ar-EG" dir="rtl">');
     expect(page).toContain('في انتظار الدفع');

@@ -46,7 +46,7 @@ describe('the widget’s files', () => {
   });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  it('can be loaded from any origin; the entry is cached for minutes and the chunks forever', async () => {
+  it('The widget’s files can be loaded from any origin; the entry is cached for minutes and the chunks forever', async () => {
     const entry = await fetch(`${url}/crypto-checkout.js`);
     expect(entry.status).toBe(200);
     expect(entry.headers.get('access-control-allow-origin')).toBe('*');
@@ -58,7 +58,7 @@ describe('the widget’s files', () => {
     expect(chunk.headers.get('cache-control')).toContain('immutable');
   });
 
-  it('are not sent again to a client that has them', async () => {
+  it('The widget’s files are not sent again to a client that has them', async () => {
     const etag = (await fetch(`${url}/crypto-checkout.js`)).headers.get('etag') ?? '';
     // Not with `fetch`, which adds `Cache-Control: no-cache` to conditional requests.
     const status = () =>
@@ -72,7 +72,7 @@ describe('the widget’s files', () => {
     expect(await status(), 'a new build').toBe(200);
   });
 
-  it.each(['br', 'gzip', 'identity'])('are sent as %s if the client accepts it', async (encoding) => {
+  it.each(['br', 'gzip', 'identity'])('A file is sent as %s if the client accepts it', async (encoding) => {
     const reply = await fetch(`${url}/chunks/flow-A1b2_-c3.js`, { headers: { 'Accept-Encoding': encoding } });
     expect(reply.headers.get('content-encoding') ?? 'identity').toBe(encoding);
     expect(reply.headers.get('content-type')).toMatch(/^text\/javascript/);
@@ -80,7 +80,7 @@ describe('the widget’s files', () => {
     expect(await reply.text()).toBe('export const chunk = 1;');
   });
 
-  it('are sent as built if the compressed form is from an earlier build or missing', async () => {
+  it('The widget’s files are sent as built if the compressed form is from an earlier build or missing', async () => {
     const old = await fetch(`${url}/chunks/old.js`, { headers: { 'Accept-Encoding': 'br' } });
     expect(await old.text()).toBe('export const old = 2;');
     const entry = await fetch(`${url}/crypto-checkout.js`, { headers: { 'Accept-Encoding': 'br, gzip' } });
@@ -93,11 +93,11 @@ describe('the widget’s files', () => {
     '/chunks/none.js',
     '/secret.js',
     '/chunks/',
-  ])('do not include %s', async (path) => {
+  ])('The widget’s files do not include %s', async (path) => {
     expect((await fetch(url + path)).status).toBe(404);
   });
 
-  it('have the same script under the name with its version, forever', async () => {
+  it('The script under the name with its version is the same, and is cached forever', async () => {
     const [named, latest] = await Promise.all(
       ['crypto-checkout-1.2.3.js', 'crypto-checkout.js'].map((name) => fetch(`${url}/${name}`)),
     );
@@ -106,20 +106,20 @@ describe('the widget’s files', () => {
     expect(await named?.text()).toBe(await latest?.text());
   });
 
-  it('say which version there is when another is asked for', async () => {
+  it('A request for another version is a 404 that names the current one', async () => {
     const reply = await fetch(`${url}/crypto-checkout-1.2.2.js`);
     expect(reply.status).toBe(404);
     expect(await reply.text()).toContain('/crypto-checkout-1.2.3.js');
   });
 
-  it('include the npm package', async () => {
+  it('The widget’s files include the npm package', async () => {
     const reply = await fetch(`${url}/crypto-checkout.tgz`);
     expect(reply.headers.get('content-type')).toBe('application/gzip');
     expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
     expect(await reply.text()).toBe('a package');
   });
 
-  it('say what to do if they have not been built', async () => {
+  it('A reply for files that have not been built says how to build them', async () => {
     const nowhere = join(directory, 'nowhere');
     const url = await serve(
       widgetFiles({ ...options(), directory: nowhere, packageFile: join(nowhere, 'a') }),
@@ -148,7 +148,7 @@ describe('a hosted page', () => {
       }),
     );
 
-  it('runs the widget with the merchant’s key, and escapes what the merchant entered', async () => {
+  it('A hosted page runs the widget with the merchant’s key, and escapes the name that the merchant entered', async () => {
     const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
     const reply = await fetch(`${url}/pay/${payment.id}`);
     const page = await reply.text();
@@ -190,7 +190,7 @@ describe('a hosted page', () => {
     ]);
   });
 
-  it('finds the API on another origin or under a path', async () => {
+  it('A hosted page finds the API on another origin or under a path', async () => {
     const elsewhere = await pages('https://api.example/crypto', 'https://shop.example/checkout', payment);
     const page = await fetch(`${elsewhere}/checkout/${payment.id}`);
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self' https://api.example;");
@@ -204,7 +204,7 @@ describe('a hosted page', () => {
     );
   });
 
-  it('explains that the payment does not exist, or that the shop has no active key', async () => {
+  it('A hosted page explains that the payment does not exist, or that the shop has no active key', async () => {
     const none = await pages('https://pay.example', 'https://pay.example/pay', undefined);
     const missing = await fetch(`${none}/pay/<script>`);
     expect(missing.status).toBe(404);
@@ -230,7 +230,7 @@ describe('the offer before a payment', () => {
   });
   afterAll(() => server.stop());
 
-  it('names the coins, for browsers to keep, and nothing without the key', async () => {
+  it('The offer before a payment names the coins, for browsers to keep, and needs a public key', async () => {
     const offerOf = (name: string) => fetch(`${server.url}/checkout-offer/${name}`);
     const reply = await offerOf(`${server.publicKey}.json`);
     const offer = (await reply.json()) as { coins: string[]; minutes: number };

@@ -47,7 +47,7 @@ describe('the billing calendar', () => {
       tested = [...times.entries()].filter(([cycle]) => cycle % stepOf(frequency) === 0);
     });
 
-    it('agrees with the oracle', () => {
+    it('the billing calendar agrees with the oracle', () => {
       expect(times[0]).toBe(anchor);
       expect(Math.abs(times.length - expectedCount[frequency])).toBeLessThanOrEqual(25);
       expect(
@@ -55,7 +55,7 @@ describe('the billing calendar', () => {
       ).toEqual(tested);
     });
 
-    it('finds the newest cycle that is due', () => {
+    it('the billing calendar finds the newest cycle that is due', () => {
       const cycles = tested.map(([cycle]) => cycle);
       const newest = (late: number) =>
         tested.map(([, due]) => newestDue(start, frequency, Date.parse(due) + late));
@@ -77,7 +77,7 @@ describe('the billing calendar', () => {
     ['2024-03-31T00:30:00Z', 'hourly', 2, '2024-03-31T02:30:00.000Z'],
     ['2024-02-22T10:00:00Z', 'weekly', 2, '2024-03-07T10:00:00.000Z'],
     ['2024-02-28T10:00:00Z', 'daily', 1, '2024-02-29T10:00:00.000Z'],
-  ] as const)('from %s, %s, has cycle %i at %s', (anchor, frequency, cycle, due) => {
+  ] as const)('the billing calendar from %s, %s, has cycle %i at %s', (anchor, frequency, cycle, due) => {
     expect(new Date(dueAt(Date.parse(anchor), frequency, cycle)).toISOString()).toBe(due);
   });
 });

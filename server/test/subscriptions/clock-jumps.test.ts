@@ -55,7 +55,7 @@ describe.each(enginesOfQuick)('a clock that jumps, on $name', (engine) => {
     };
   }
 
-  it('charges at once what has become due in time', async () => {
+  it('billing charges a cycle at once if it becomes due in time', async () => {
     const { pass, run } = openBilling();
     expect(await run()).toBe(0);
     for (let minutes = 0; minutes < 60; minutes += 5) {
@@ -65,7 +65,7 @@ describe.each(enginesOfQuick)('a clock that jumps, on $name', (engine) => {
     expect(await run()).toBe(1);
   });
 
-  it('charges nothing by a clock that is a year ahead for five minutes', async () => {
+  it('billing charges nothing by a clock that is a year ahead for five minutes', async () => {
     const { state, pass, run } = openBilling();
     expect(await run()).toBe(0);
     state.real += 365 * dayMs;
@@ -79,7 +79,7 @@ describe.each(enginesOfQuick)('a clock that jumps, on $name', (engine) => {
     expect(await run()).toBe(1);
   });
 
-  it('charges by the new time once the clock has kept it for ten minutes, as after a standstill', async () => {
+  it('billing charges by a new time once the clock has kept it for ten minutes, as after a standstill', async () => {
     const { state, pass, run } = openBilling();
     expect(await run()).toBe(0);
     state.real += dayMs;

@@ -45,7 +45,7 @@ const cases = Array.from({ length: roundsOf({ usual: 1, soak: 2 }) }, (_, round)
 
 describe('five years of billing', () => {
   it.each(cases)(
-    'agrees with the oracle on $name, seed $seed',
+    'five years of billing agree with the oracle on $name, seed $seed',
     { timeout: 240_000 },
     async ({ engine, seed }) => {
       const random = createRandom(seed);

@@ -30,17 +30,17 @@ describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
   const change = (id: string, body: object) => server.api('PATCH', `/v1/payment-plans/${id}`, { body });
   const idOf = async (changes: object = {}) => String((await createPlan(changes)).body.data['id']);
 
-  it('lists the seven frequencies', async () => {
+  it('the API lists the seven frequencies of plans', async () => {
     const { body } = await server.api('GET', '/v1/payment-plans/misc');
     expect(body.data).toEqual({ frequencies });
     expect(frequencies).toHaveLength(7);
   });
 
-  it.each(frequencies)('accepts the frequency %s', async (frequency) => {
+  it.each(frequencies)('a plan can have the frequency %s', async (frequency) => {
     expect((await createPlan({ frequency })).body.data).toMatchObject({ frequency });
   });
 
-  it('creates a plan, and returns it as it is stored', async () => {
+  it('a plan is returned as it is stored', async () => {
     const { status, body } = await createPlan();
     expect(status).toBe(200);
     expect(body.data).toEqual({ id: body.data['id'], mode: 'test', isActive: true, ...plan });
@@ -48,7 +48,7 @@ describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
     expect(fetched.body.data).toEqual(body.data);
   });
 
-  it('accepts numbers as text, and returns codes in upper case, each once', async () => {
+  it('a plan takes numbers as text, and has codes in upper case, each once', async () => {
     const { body } = await createPlan({
       amount: '0.25',
       numberOfTimesToCharge: '3',
@@ -77,17 +77,17 @@ describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
     [{ currency: 'XXX' }, 'unsupported_currency', 'currency'],
     [{ currencies: ['BTC', 'DOGE'] }, 'unsupported_currency', 'currencies.1'],
     [{ currencies: ['NGN'] }, 'unsupported_currency', 'currencies.0'],
-  ])('refuses %j with %s for %s', async (changes, code, param) => {
+  ])('a plan with %j is refused with %s for %s', async (changes, code, param) => {
     const { status, body } = await createPlan(changes);
     expect([status, body.data.code, body.data.param]).toEqual([400, code, param]);
   });
 
-  it("accepts only currencies that can be paid in the key's mode", async () => {
+  it("a plan accepts only currencies that can be paid in the key's mode", async () => {
     const { status, body } = await createPlan({}, liveKey);
     expect([status, body.data.code, body.data.param]).toEqual([400, 'unsupported_currency', 'currencies.0']);
   });
 
-  it('changes only the given fields: amount and isActive', async () => {
+  it('only the amount and isActive of a plan can change, each on its own', async () => {
     const id = await idOf();
     expect((await change(id, { amount: 6000 })).body.data).toMatchObject({ amount: 6000, isActive: true });
     expect((await change(id, { isActive: 'false' })).body.data).toMatchObject({
@@ -107,7 +107,7 @@ describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
     expect((await server.api('GET', `/v1/payment-plans/${id}`)).body.data).toMatchObject({ amount: 6000 });
   });
 
-  it("does not find another merchant's plan, one of the other mode, or one that does not exist", async () => {
+  it('a plan is not found by another merchant, in the other mode, or if it does not exist', async () => {
     const id = await idOf();
     for (const [key, wanted] of [
       [foreignKey, id],
@@ -124,7 +124,7 @@ describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
     }
   });
 
-  it('lists plans newest first, by page, currency and time', async () => {
+  it('plans are listed newest first, by page, currency and time', async () => {
     const key = await server.foreignKey('secret', 'test');
     const list = async (query: string) =>
       (await server.api('GET', `/v1/payment-plans${query}`, { key })).body as unknown as {
@@ -152,7 +152,7 @@ describe.each(enginesOfTurn)('payment plans, on $name', (engine) => {
     expect(await names(`?to=${later}`)).toHaveLength(3);
   });
 
-  it('repeats its reply to a repeated request', async () => {
+  it('a repeated request for a plan gets the same reply', async () => {
     const once = () =>
       server.api('POST', '/v1/payment-plans', { body: plan, headers: { 'Idempotency-Key': 'plan-1' } });
     const [first, again] = [await once(), await once()];

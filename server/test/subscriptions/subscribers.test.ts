@@ -26,7 +26,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     await listener.stop();
   });
 
-  it("are charged for cycle 0 when they subscribe, on the plan's terms", async () => {
+  it("subscribers are charged for cycle 0 when they subscribe, on the plan's terms", async () => {
     const planId = await fixture.createPlan({ currencies: ['BTC', 'ETH'] });
     const answer = await fixture.subscribe(planId, 'Ada@Example.com');
     expect([answer.status, answer.body]).toEqual([200, { status: 'success', message: 'Subscriber created' }]);
@@ -65,7 +65,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     ]);
   });
 
-  it("can pay only in the plan's currencies, while other payments accept all currencies", async () => {
+  it("subscribers can pay only in the plan's currencies, while other payments accept all currencies", async () => {
     const { id } = await fixture.join(await fixture.createPlan({ currencies: ['usdt'] }), 'usdt@example.com');
     const [payment] = await fixture.payments(id);
     const set = (paymentId: string | undefined, option: string) =>
@@ -86,7 +86,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect((await set(free.id, 'BTC/bitcoin')).status).toBe(200);
   });
 
-  it('are the customers with their email, in any case, whose existing record does not change', async () => {
+  it('a subscriber is the customer with the same email, in any case, whose existing record does not change', async () => {
     const known = await fixture.ask<{ id: string }>('POST', '/v1/customers', {
       email: 'known@example.com',
       fullName: 'Kay Example',
@@ -102,7 +102,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect((await fixture.payments(id))[0]).toMatchObject({ description: 'Payment from new@example.com' });
   });
 
-  it('have one active subscription to a plan, even if several requests come at once', async () => {
+  it('a subscriber has one active subscription to a plan, even if several requests come at once', async () => {
     const planId = await fixture.createPlan();
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => fixture.subscribe(planId, 'twice@example.com')),
@@ -116,7 +116,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect((await fixture.subscribe(await fixture.createPlan(), 'twice@example.com')).status).toBe(200);
   });
 
-  it('are refused if the plan is off or unknown, the email is invalid, or the customer is blacklisted', async () => {
+  it('subscribers are refused if the plan is off or unknown, the email is invalid, or the customer is blacklisted', async () => {
     const planId = await fixture.createPlan();
     const before = (await fixture.subscribers()).length;
     await fixture.updatePlan(planId, { isActive: false });
@@ -141,7 +141,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect(await fixture.subscribers()).toHaveLength(before);
   });
 
-  it('are not stored if cycle 0 cannot be charged', async () => {
+  it('a subscriber is not stored if cycle 0 cannot be charged', async () => {
     const planId = await fixture.createPlan({ currency: 'EUR' });
     withoutRate.add('EUR');
     const failed = await fixture.subscribe(planId, 'no-rate@example.com');
@@ -152,7 +152,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect((await fixture.subscribe(planId, 'no-rate@example.com')).status).toBe(200);
   });
 
-  it('are listed newest first, by page, customer, isActive and time', async () => {
+  it('subscribers are listed newest first, by page, customer, isActive and time', async () => {
     const key = await server.foreignKey('secret', 'test');
     const mine = createFixture(server, key);
     const planId = await mine.createPlan();
@@ -184,7 +184,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect((await createFixture(server).subscribers()).map((row) => row.id)).not.toContain(one);
   });
 
-  it('are not found by another merchant, in the other mode, or if they do not exist', async () => {
+  it('subscribers are not found by another merchant, in the other mode, or if they do not exist', async () => {
     const { id } = await fixture.join(await fixture.createPlan(), 'mine@example.com');
     const keys = [
       [await server.foreignKey('secret', 'test'), id],
@@ -200,7 +200,7 @@ describe.each(enginesOfTurn)('subscribers, on $name', (engine) => {
     expect((await fixture.subscriber(id)).isActive).toBe(true);
   });
 
-  it('end when they are removed: not found, not charged, announced, and free to subscribe again', async () => {
+  it('a removed subscriber is not found, not charged, announced as ended, and free to subscribe again', async () => {
     const planId = await fixture.createPlan({ frequency: 'daily' });
     const { id } = await fixture.join(planId, 'gone@example.com');
     const before = await fixture.subscriber(id);

@@ -60,7 +60,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     return { cycles, letters };
   }
 
-  it('charge each cycle once, and share the work', { timeout }, async () => {
+  it('two servers charge each cycle once, and share the work', { timeout }, async () => {
     const rounds = 2;
     for (let round = 0; round < rounds; round += 1) {
       // The second server learns the new time while the first one is already billing.
@@ -78,7 +78,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     expect(Math.min(letters.A, letters.B)).toBeGreaterThan(0);
   });
 
-  it('charge each cycle once, even if all their connections break in the middle', { timeout }, async () => {
+  it('two servers charge each cycle once, even if all connections break', { timeout }, async () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     const count = async () => {

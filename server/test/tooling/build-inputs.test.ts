@@ -32,7 +32,7 @@ it('there is something to compare', () => {
 });
 
 describe.each(folders)('%s', (folder) => {
-  it('is in the lists of the import rules, of the type checker, of unused code and of the architecture', () => {
+  it('a folder with code is in the lists of import rules, the type checker, unused code and the architecture', () => {
     const { scripts: _, ...knip } = JSON.parse(read('knip.json')) as {
       scripts?: unknown;
       workspaces: Record<string, { project: string[] }>;
@@ -58,7 +58,7 @@ it('the picture of the architecture has the modules of the product, and its room
 });
 
 describe.each(built)('The folder %s, which Vite builds', (folder) => {
-  it('is built by `npm run build`, has its sources in the image, and a budget for its size', async () => {
+  it('a folder with a Vite build is built by `npm run build`, and has its sources in the image and a size budget', async () => {
     expect(read('scripts/build.mjs')).toContain(`vite build --config ${folder}/vite.config.ts`);
     const sources = tracked.filter((file) => file.startsWith(`${folder}/`));
     expect(await contextFiles()).toEqual(expect.arrayContaining(sources));

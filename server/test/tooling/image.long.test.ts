@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-it('is built, and its server answers with everything that it serves', async () => {
+it('the image is built, and its server answers with everything that it serves', async () => {
   expect(url).not.toBe('');
   // The networks are read first.
   await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 20_000 }).toBe(200);
@@ -70,14 +70,14 @@ it('is built, and its server answers with everything that it serves', async () =
   }
 });
 
-it('has the packages of production and no others', async () => {
+it('the image has the packages of production and no others', async () => {
   const { stdout } = await execute('ls', [join(image.folder, image.workdir, 'node_modules')]);
   const names = stdout.split('\n');
   expect(names).toEqual(expect.arrayContaining(['express', 'lit', 'better-sqlite3', 'crypto-checkout']));
   expect(names.filter((name) => ['vite', 'typescript', 'vitest', 'eslint'].includes(name))).toEqual([]);
 });
 
-it('offers the whole package of the widget, as a clone does', async () => {
+it('the image offers the whole package of the widget, as a clone does', async () => {
   const list = async (folder: string) => {
     const { stdout } = await execute('tar', ['-tzf', join(folder, 'server/dist/crypto-checkout.tgz')]);
     return stdout.split('\n');
@@ -92,7 +92,7 @@ it('offers the whole package of the widget, as a clone does', async () => {
   }
 });
 
-it('passes its own health check, and stops when it is asked to', async () => {
+it('the image passes its own health check, and stops when it is asked to', async () => {
   const { command, ...options } = run(image.healthcheck);
   const [program = '', ...args] = command;
   await execute(program, args, options);

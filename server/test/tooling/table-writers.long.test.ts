@@ -29,17 +29,17 @@ async function readWrites(): Promise<Write[]> {
 }
 
 describe('each table', () => {
-  it('is written by one room', async () => {
+  it('each table is written by one room', async () => {
     expect(brokenRules(await readWrites(), everywhere)).toEqual([]);
   });
 
-  it('has a writer, so the search finds them', async () => {
+  it('each table has a writer that the search finds', async () => {
     const { tables } = await import('../../src/core/db/schema.js');
     const written = new Set((await readWrites()).map(({ table }) => table));
     expect(Object.keys(tables).filter((table) => !written.has(table))).toEqual([]);
   });
 
-  it('keeps no exception that writes nothing of others', async () => {
+  it('each exception writes tables of other rooms', async () => {
     const writes = await readWrites();
     for (const place of everywhere) {
       const rest = everywhere.filter((one) => one !== place);
@@ -63,16 +63,16 @@ describe('a second room that writes a table is found', () => {
     ['with a raw delete', 'sql`with old as (select 1) delete\n from payments`'],
     ['below a folder', "db.deleteFrom('payments')", 'wallets/deep/list-checkpoints.ts'],
     ['outside the rooms', "db.deleteFrom('payments')", 'server.ts'],
-  ])('%s', (_way, text, file = 'wallets/cursors.ts') => {
+  ])('a second writer of a table %s is found', (_way, text, file = 'wallets/cursors.ts') => {
     const broken = brokenRules([...own, ...findWrites(file, text)], []);
     expect(broken).toHaveLength(1);
     expect(broken[0]).toContain(`payments is written by payments/store.ts:1 and ${file}`);
   });
 
   it.each([
-    ['with a name that is not in the source', 'db.insertInto(table).values(row)'],
-    ['with a raw one', 'sql`delete from ${sql.table(table)}`'],
-  ])('%s', (_way, text) => {
+    ['that the source does not name', 'db.insertInto(table).values(row)'],
+    ['in raw SQL that does not name it', 'sql`delete from ${sql.table(table)}`'],
+  ])('a write to a table %s is found', (_way, text) => {
     expect(brokenRules(findWrites('wallets/store.ts', text), [])).toEqual([
       'wallets/store.ts:1 writes a table that the source does not name',
     ]);

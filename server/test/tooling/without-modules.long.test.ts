@@ -15,7 +15,7 @@ import {
 describe('The product', () => {
   const readWhole = useWhole();
 
-  it('has what its modules declare', () => {
+  it('The product has everything that its modules declare', () => {
     const whole = readWhole();
     expect(whole.pages).toEqual(expect.arrayContaining(['', 'docs', 'docs/webhooks', 'console']));
     expect(whole.resources).toEqual(Object.keys(product.resources));
@@ -29,14 +29,14 @@ describe('The product', () => {
     }
   });
 
-  it('has each module after those that it requires', () => {
+  it('The product has each module after those that the module requires', () => {
     const names = modules.map(({ name }) => name);
     for (const { name, requires } of modules)
       expect(names.slice(0, names.indexOf(name)), name).toEqual(expect.arrayContaining([...requires]));
   });
 
   it(
-    'works without any module: the core keeps the specification',
+    'The product works without any module: the core keeps the specification',
     async () => {
       const names = modules.map(({ name }) => name);
       const folder = await build('modules', names);

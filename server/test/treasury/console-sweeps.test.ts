@@ -56,7 +56,7 @@ describe.each(enginesOfTurn)('sweeps in the console, on $name', (engine) => {
     expect(checksum).toBe(safeChecksum({ ...planned.safe, meta }));
   });
 
-  it("another shop sees nothing of it, not even with the same treasury, nor does the shop's live mode", async () => {
+  it("another shop sees nothing of a sweep, not even with the same treasury, nor does the shop's live mode", async () => {
     expect(await list(eve)).toEqual({ networks: [], sent: [] });
     expect((await plan(eve)).code).toBe('validation_error');
     const owner = (await fixture.server.app.merchants.list(fixture.server.database.reader)).at(-1);

@@ -107,7 +107,7 @@ describe('the forwarder contracts', () => {
   const sweep = (batches: readonly Batch[], from = stranger, on = anvil) =>
     transact(on, factory.address, sweepCall(batches), from);
 
-  it('bring all money of 200 forwarders of two merchants to the right treasury when a stranger sweeps', async () => {
+  it('the contracts bring all money of 200 forwarders of two merchants to the right treasury when a stranger sweeps', async () => {
     const merchants = treasuries.map((treasury, index) => forwardersOf(`merchant-${index}`, treasury));
     const assets = [native, ...tokens];
     const before = await Promise.all(
@@ -174,7 +174,7 @@ describe('the forwarder contracts', () => {
     }
   });
 
-  it('sweep a late payment too, in ether and in tokens', async () => {
+  it('the contracts sweep a late payment too, in ether and in tokens', async () => {
     const { treasury, salt, address } = forwardersOf('late', treasuries[0] ?? native);
     const [token = native] = tokens;
     for (const asset of [native, token]) {
@@ -187,7 +187,7 @@ describe('the forwarder contracts', () => {
     }
   });
 
-  it('deploy nothing at an address without money, which simple wallets can then still pay', async () => {
+  it('the contracts deploy nothing at an address without money, which simple wallets can then still pay', async () => {
     const { treasury, salt, address } = forwardersOf('empty', treasuries[0] ?? native);
     const [token = native] = tokens;
     const { logs } = await sweep(
@@ -214,7 +214,7 @@ describe('the forwarder contracts', () => {
     ['burns all gas', 2, 0n],
     ['calls back', 3, 1n],
   ] as const)(
-    'leave no other stuck if the treasury is a contract that %s',
+    'the contracts leave no other treasury stuck if one is a contract that %s',
     async (_, behaviour, expected) => {
       const treasury = await anvil.deploy('Treasury', [behaviour, factory.address]);
       const odd = forwardersOf(`treasury-${behaviour}`, treasury);
@@ -250,7 +250,7 @@ describe('the forwarder contracts', () => {
     ['reverts', 1],
     ['burns all gas', 2],
     ['returns false', 3],
-  ])('leave no other stuck if a token %s', async (_, behaviour) => {
+  ])('the contracts leave no other asset stuck if a token %s', async (_, behaviour) => {
     const { treasury, salt, address } = forwardersOf(`token-${behaviour}`, treasuries[0] ?? native);
     await anvil.call('HostileToken', hostile, 'behave', [0, factory.address, treasury, []]);
     await payForwarder(hostile, address(0), 5n);
@@ -265,7 +265,7 @@ describe('the forwarder contracts', () => {
     expect(await balanceOf(hostile, address(0))).toBe(5n);
   });
 
-  it('pay once when a token calls back from inside of a transfer', async () => {
+  it('the contracts pay once when a token calls back from inside of a transfer', async () => {
     const { treasury, salt, address } = forwardersOf('reentrant', treasuries[0] ?? native);
     const salts = [0, 1].map(salt);
     await anvil.call('HostileToken', hostile, 'behave', [0, factory.address, treasury, salts]);
@@ -280,7 +280,7 @@ describe('the forwarder contracts', () => {
     expect(after.map((amount, index) => amount - (before[index] ?? 0n))).toEqual([18n, 18n]);
   });
 
-  it('revert as a whole rather than fail an address for want of gas', async () => {
+  it('a sweep with too little gas reverts as a whole rather than skip an address', async () => {
     const { treasury, salt, address } = forwardersOf('little-gas', treasuries[0] ?? native);
     await payForwarder(native, address(0), 5n);
     const data = sweepCall([{ treasury, token: native, salts: [salt(0)] }]);
@@ -297,7 +297,7 @@ describe('the forwarder contracts', () => {
     expect(await balanceOf(native, address(0))).toBe(0n);
   });
 
-  it('have the same address on a second network, and fetch what was sent to the wrong one', async () => {
+  it('a forwarder has the same address on a second network, and fetches money sent to the wrong one', async () => {
     const second = await startAnvil();
     try {
       const { treasury, salt, address } = forwardersOf('two-networks', treasuries[0] ?? native);
@@ -318,7 +318,7 @@ describe('the forwarder contracts', () => {
   });
 
   it(
-    `let no value go elsewhere, over ${sequences} random sequences of hostile calls`,
+    `the contracts let no value go elsewhere, over ${sequences} random sequences of hostile calls`,
     { timeout: 60_000 + sequences * 500 },
     async () => {
       const contract = await anvil.deploy('Treasury', [3, factory.address]);

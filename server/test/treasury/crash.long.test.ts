@@ -26,7 +26,7 @@ const keys = {
 };
 
 describe.concurrent.each(enginesOfSoak)('a server killed while it sweeps, on $name', (engine) => {
-  it(`sweeps everything once, over ${rounds} rounds`, { timeout: 60_000 + rounds * 20_000 }, async () => {
+  it(`each payment is swept once, over ${rounds} kills`, { timeout: 60_000 + rounds * 20_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
     const anvil = await startAnvil();

@@ -37,7 +37,7 @@ interface Exported {
 
 describe.concurrent.each(engines)('exports that are killed, on $name', (engine) => {
   it(
-    `pay each transfer and sweep each address once, over ${rounds} rounds`,
+    `exports that are killed pay each transfer and sweep each address once, over ${rounds} rounds`,
     { timeout: 180_000 + rounds * 30_000 },
     async () => {
       const { url: databaseUrl, dispose } = await engine.create();

@@ -22,14 +22,14 @@ describe('forwarders', () => {
   });
   afterAll(() => anvil.stop());
 
-  it('have a factory with the committed code at the committed address', async () => {
+  it('the factory of the forwarders has the committed code at the committed address', async () => {
     expect(await anvil.rpc('eth_getCode', [factory.address, 'latest'])).toBe(factory.code);
     expect(await anvil.rpc('eth_getCode', [factory.implementation, 'latest'])).toBe(
       factory.implementationCode,
     );
   });
 
-  it('have the addresses that the contract derives, 1,000 of them', async () => {
+  it('1,000 forwarders have the addresses that the contract derives', async () => {
     const source = createForwarderSource(scope, treasury);
     const indexes = Array.from({ length: 1000 }, (_, index) => (index < 900 ? index : 2 ** 32 - index));
     const calls = indexes.map((index) => ({
@@ -63,7 +63,7 @@ describe('forwarders', () => {
     expect(new Set(own).size).toBe(1000);
   });
 
-  it('share no address with another merchant, mode, treasury or index', () => {
+  it('a forwarder shares no address with another merchant, mode, treasury or index', () => {
     const addresses = [
       derive(scope, 0),
       derive(scope, 1),
@@ -76,17 +76,17 @@ describe('forwarders', () => {
   });
 
   it.each([
-    ['no address', 'hunter2', /must be an address/],
+    ['a text that is no address', 'hunter2', /must be an address/],
     ['an address without a checksum', treasury.toLowerCase(), /no checksum/],
     ['a mistyped address', treasury.replace('C8', 'c8'), /checksum of this address is wrong/],
     ['the zero address', native, /Nobody can spend/],
     ['a burn address', '0x000000000000000000000000000000000000dEaD', /Nobody can spend/],
     ['a precompiled contract', `0x${'0'.repeat(39)}4`, /Nobody can spend/],
     ['the factory', factory.address, /contract of the forwarders/],
-    ['what they delegate to', factory.implementation, /contract of the forwarders/],
+    ['the contract that they delegate to', factory.implementation, /contract of the forwarders/],
     ['the deployment proxy', factory.deployer, /contract of the forwarders/],
     ['a token', '0xdAC17F958D2ee523a2206206994597C13D831ec7', /contract of USDT on Ethereum/],
-  ])('cannot pay to %s', (_, given, reason) => {
+  ])('forwarders cannot pay to %s', (_, given, reason) => {
     expect(() => createForwarderSource(scope, given)).toThrow(reason);
   });
 

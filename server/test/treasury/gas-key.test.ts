@@ -50,14 +50,14 @@ describe('a keystore', () => {
     );
   });
 
-  it('opens with the password that it was made with, and holds the key of its address', async () => {
+  it('A keystore opens with the password that it was made with, and holds the key of its address', async () => {
     const { keystore, address } = await createKeystore('correct horse battery', weak);
     const key = await openKeystore(keystore, 'correct horse battery');
     expect(privateKeyToAccount(`0x${Buffer.from(key).toString('hex')}`).address).toBe(address);
     expect(keystore).not.toContain(Buffer.from(key).toString('hex'));
   });
 
-  it('is what another program opens', async () => {
+  it('A new keystore can be opened by another program', async () => {
     const { keystore, address } = await createKeystore('correct horse battery', { n: 1024, r: 8, p: 1 });
     const { crypto } = JSON.parse(keystore) as {
       crypto: { ciphertext: string; cipherparams: { iv: string }; kdfparams: { salt: string } };
@@ -75,7 +75,7 @@ describe('a keystore', () => {
       () => createKeystore('one', weak).then(({ keystore }) => keystore),
       /password does not open/,
     ],
-    ['something else', () => '{"version":1}', /not an encrypted keystore/],
+    ['another kind of file', () => '{"version":1}', /not an encrypted keystore/],
     ['a bare private key', () => `0x${'1'.repeat(64)}`, /not JSON/],
     [
       'a changed file',
@@ -85,7 +85,7 @@ describe('a keystore', () => {
         ),
       /password does not open|cannot/,
     ],
-  ])('does not open with %s, and is not shown', async (_, given, reason) => {
+  ])('The gas key does not open with %s, and is not shown', async (_, given, reason) => {
     const text = await given();
     const work = openKeystore(text, 'two2');
     await expect(work).rejects.toThrow(reason);
@@ -94,7 +94,7 @@ describe('a keystore', () => {
 });
 
 describe('a signed transaction', () => {
-  it('is what viem reads, and comes from the key, for 20 random ones', async () => {
+  it('A signed transaction is the one that viem signs, and comes from the key, for 20 random ones', async () => {
     for (let round = 0; round < 20; round += 1) {
       const key = generatePrivateKey();
       const account = privateKeyToAccount(key);
@@ -130,7 +130,7 @@ describe('a signed transaction', () => {
 });
 
 describe('the configuration of the gas key', () => {
-  it('names the key and its password, or neither', () => {
+  it('The configuration names the gas key and its password, or neither', () => {
     const read = (env: Record<string, string>) => gasKeyOf(readConfig(env, treasurySettings));
     expect(read({ GAS_KEY_FILE: 'key', GAS_KEY_PASSWORD_FILE: 'password' })).toEqual({
       file: 'key',
@@ -142,7 +142,7 @@ describe('the configuration of the gas key', () => {
     }
   });
 
-  it('stops the start if everybody can read the key, its password or the networks, and says what mends it', async () => {
+  it('The server does not start if everybody can read the gas key, its password or the networks, and shows the remedy', async () => {
     const [engine] = engines;
     if (!engine) throw new Error('There is no database engine');
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-modes-'));
@@ -171,7 +171,7 @@ describe('the configuration of the gas key', () => {
     for (const env of settings) await expect(start(env)).rejects.not.toThrow('every user');
   });
 
-  it('stops the start if the key cannot be opened', async () => {
+  it('The server does not start if the gas key cannot be opened', async () => {
     const [engine] = engines;
     if (!engine) throw new Error('There is no database engine');
     const env = { GAS_KEY_FILE: '/does/not/exist', GAS_KEY_PASSWORD_FILE: '/does/not/exist' };

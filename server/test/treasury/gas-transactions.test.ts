@@ -51,7 +51,7 @@ describe.each(enginesOfQuick)('The transactions of a gas key on $name', (engine)
   const insert = async (server: Database | undefined, row: GasTransactionRow) =>
     server?.write((transaction) => insertTransaction(transaction, row));
 
-  it('are stored once by servers that sign the same one at the same time, and fail on none', async () => {
+  it('A transaction is stored once by servers that sign the same one at the same time, and fails on none', async () => {
     for (let nonce = 0; nonce < rounds; nonce += 1) {
       const attempts = Array.from({ length: 8 }, (_, place) =>
         insert(servers[place % servers.length], signed(nonce)),
@@ -61,7 +61,7 @@ describe.each(enginesOfQuick)('The transactions of a gas key on $name', (engine)
     }
   });
 
-  it('are refused if the same one is stored with another nonce', async () => {
+  it('A transaction is refused if the same one is stored with another nonce', async () => {
     await insert(servers[0], signed(rounds, '0xsame'));
     await expect(insert(servers[0], signed(rounds + 1, '0xsame'))).rejects.toThrow('with another nonce');
   });

@@ -84,7 +84,7 @@ describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
     await world.shop.expectBooksInOrder();
   });
 
-  it('settles a transfer as well if the treasury is an account that calls itself, to send a batch', async () => {
+  it('A payment settles a transfer also if the treasury is an account that calls itself to send a batch', async () => {
     const { id, treasury, tx } = await openTransfer();
     // The value comes back to the account: it is no income.
     const self = treasury.toLowerCase();
@@ -94,7 +94,7 @@ describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
     await world.shop.expectBooksInOrder();
   });
 
-  it('is unclear if more left with such a batch: it is neither paid again nor given up', async () => {
+  it('A transfer waits if more left in the same batch: it cannot fail, and is settled by its hash', async () => {
     const { id, treasury } = await openTransfer();
     const self = treasury.toLowerCase();
     const { address } = await world.shop.transfer(id);
@@ -116,7 +116,7 @@ describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
     await world.shop.expectBooksInOrder();
   });
 
-  it('is kept from being paid twice, when a contract sent it more in the same block: its log proves it', async () => {
+  it('A transfer is not paid twice if a contract sends the multisig more in the same block: a log proves it', async () => {
     const { shop, model } = world;
     const { id, treasury, tx } = await openTransfer();
     model.send(
@@ -140,7 +140,7 @@ describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('is nothing when it reverts inside, also if a stranger sends the destination as much in the same block', async () => {
+  it('A payment that reverts inside settles nothing, even if a stranger sends the destination as much', async () => {
     const { shop, model } = world;
     const { id, treasury, tx } = await openTransfer();
     const topics = [hexOf(keccak_256(utf8ToBytes('ExecutionFailure(bytes32,uint256)')))];
@@ -154,7 +154,7 @@ describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('waits again when a deep reorganisation undoes it, and is settled once when the transaction returns', async () => {
+  it('A transfer waits again when a deep reorganisation undoes it, and is settled once when its payment returns', async () => {
     const { shop, model } = world;
     const { id, tx } = await openTransfer();
     const paidAt = model.tip.height + 1;

@@ -17,7 +17,7 @@ describe('a gas key', () => {
   // It is often made before there is a server.
   const run = (...args: string[]) => runCommand(args, { DATABASE_URL: 'sqlite:/nowhere/at-all.db' });
 
-  it('its password opens it, and no file is written over', async () => {
+  it('the password of a gas key opens it, and no file is written over', async () => {
     const [file, passwordFile] = [join(directory, 'key.json'), join(directory, 'password')];
     await writeFile(passwordFile, 'correct horse battery staple\n');
     const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
@@ -34,7 +34,7 @@ describe('a gas key', () => {
     expect((await run(...args)).stderr).toContain('at least 12 characters');
   });
 
-  it('gets a password of its own, and needs no server', async () => {
+  it('a gas key gets a password of its own, and needs no server', async () => {
     const [file, passwordFile] = [join(directory, 'first-key.json'), join(directory, 'first-password')];
     const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
     const { stdout, stderr } = await run(...args);

@@ -59,7 +59,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     expect(text).toContain('10 USD would be  payable in nothing: there is a problem, see above');
   });
 
-  it('is not offered if other code is at the address of the factory', async () => {
+  it('A network is not offered if other code is at the address of the factory', async () => {
     await fixture.anvil.rpc('anvil_setCode', [factory.address, '0x6001']);
     const { depositKeys } = fixture.server.app;
     const treasury = treasuryModule.rules(fixture.server.app);
@@ -75,7 +75,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     expect(treasury.forwarderChecks.problems()).toHaveLength(1);
   });
 
-  it('is offered once the printed transaction was sent', async () => {
+  it('A network is offered once the printed transaction was sent', async () => {
     const printed = await fixture.command<{ isDeployed: boolean; transaction: { to: string; data: string } }>(
       'sweeps deploy --network evm-dev',
     );
@@ -89,7 +89,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     });
   });
 
-  it('is offered only where it exists, if it is a contract on another network', async () => {
+  it('A treasury that is a contract on another network is offered only where it exists', async () => {
     const { findForwarderProblem } = await import('../../src/modules/treasury/forwarder-checks.js');
     const [here] = evmNetworks(fixture.server.app.connected);
     const [forwarders] = fixture.server.app.depositKeys.forwarders();
@@ -104,7 +104,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     expect(await findForwarderProblem(here, forwarders, [], signal)).toBeUndefined();
   });
 
-  it('gets what was paid when anybody sends the exported transactions', async () => {
+  it('A treasury gets the paid amounts when anybody sends the exported transactions', async () => {
     const paid = [await fixture.pay('ETH'), await fixture.pay('USDT')];
     expect((await plan()).map(({ address, currency, skipped }) => [address, currency, skipped])).toEqual(
       paid.map(({ address }, index) => [address, index === 0 ? 'ETH' : 'USDT', null]),
@@ -120,7 +120,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('leaves addresses with too little, with a waiting payment, and with refused coins', async () => {
+  it('A plan of sweeps leaves addresses with too little or with a waiting payment', async () => {
     const open = await fixture.lock('ETH');
     await fixture.sendTo(open.address, 'ETH', open.amount / 2n);
     const dust = await fixture.pay('ETH');
@@ -137,7 +137,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     expect([left.get(open.address), left.get(dust.address)]).toEqual(['open', 'small']);
   });
 
-  it('is exported for a Safe, as call data, and with the salts of all addresses', async () => {
+  it('A sweep is exported for a Safe, and all addresses with their salts', async () => {
     await fixture.pay('USDT');
     const safe = await fixture.command<{ chainId: string; transactions: { to: string; value: string }[] }>(
       'sweeps export --network evm-dev --format safe',
@@ -154,12 +154,12 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     for (const { salt } of addresses) expect(salt).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  it('is refused if it is an address of this server', async () => {
+  it('A treasury is refused if it is an address of this server', async () => {
     const { address } = await fixture.lock('USDT');
     await expect(fixture.setTreasury(address)).rejects.toThrow('deposit address of this server');
   });
 
-  it('can be changed, and back, without an address ever coming again', async () => {
+  it('A treasury can be changed and restored without an address ever being used again', async () => {
     const first = await fixture.lock('USDT');
     await fixture.setTreasury('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC');
     const second = await fixture.lock('USDT');
@@ -170,7 +170,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
 
   // The last, because it takes over the scan. Two servers in one process cannot share a SQLite file.
   if (engine.name === 'PostgreSQL') {
-    it('is offered from the first request of another server on', async () => {
+    it('A network is offered from the first request of another server on', async () => {
       const { server, networksFile } = fixture;
       const second = await startServer({
         engine,

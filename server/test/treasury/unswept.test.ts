@@ -42,7 +42,7 @@ describe.each(enginesOfTurn)('The addresses that a sweep looks at, on $name', (e
     for (const { to, data } of transactions) await transact(fixture.anvil, to, data);
   }
 
-  it('are those that were paid, until the sweep is in the books, and again when its block is dropped', async () => {
+  it('A sweep looks at addresses that were paid until it is in the books, and again when its block is dropped', async () => {
     const [one, two] = [await fixture.pay('USDT'), await fixture.pay('ETH')];
     const both = [one.address, two.address].sort();
     expect(await marked()).toEqual(both);
@@ -63,7 +63,7 @@ describe.each(enginesOfTurn)('The addresses that a sweep looks at, on $name', (e
   });
 
   if (engine.name === 'SQLite') {
-    it('are read without those that were swept before', async () => {
+    it('A plan of sweeps reads no address that was swept before', async () => {
       const { address } = await fixture.pay('USDT');
       const watch = watchStatements(() => false);
       expect(await planned()).toEqual([address]);
@@ -78,7 +78,7 @@ describe.each(enginesOfTurn)('The addresses that a sweep looks at, on $name', (e
     });
   }
 
-  it('keep the mark of money that comes while another sweep is being booked', async () => {
+  it('An address keeps the mark of money that comes while another sweep is being booked', async () => {
     const { address } = await fixture.pay('USDT');
     const { database } = fixture.server;
     const mark = { ...place, merchant_id: fixture.merchantId, address };
@@ -125,7 +125,7 @@ describe.each(enginesOfTurn)('The addresses that a sweep looks at, on $name', (e
     await fixture.booksInOrder();
   });
 
-  it('are marked by the upgrade, which the server then corrects, and a missing mark fails the check of the ledger', async () => {
+  it('The upgrade marks addresses, which the server then corrects, and a missing mark fails the check of the ledger', async () => {
     const { address } = await fixture.pay('USDT');
     const { database } = fixture.server;
     const violations = () => violationsOf(database);

@@ -28,7 +28,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
   const makePrimary = (id: unknown, key?: string) => api('GET', `/primary/${String(id)}`, key);
   const newMerchant = () => server.foreignKey('secret', 'test');
 
-  it('have the given fields', async () => {
+  it('wallet addresses have the given fields', async () => {
     const { status, body } = await saveAddress({
       address: tron,
       currency: 'usdt',
@@ -54,7 +54,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     expect((await api('GET', `/${unknownId}`)).status).toBe(404);
   });
 
-  it('can have no network, and are then for any network of the currency', async () => {
+  it('wallet addresses can have no network, and are then for any network of the currency', async () => {
     const key = await newMerchant();
     for (const [address, currency] of [
       [evm, 'USDT'],
@@ -68,7 +68,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     }
   });
 
-  it('are stored in their canonical form', async () => {
+  it('wallet addresses are stored in their canonical form', async () => {
     const key = await newMerchant();
     const saved = [
       await saveAddress({ address: evm.toLowerCase(), currency: 'ETH', network: 'base' }, key),
@@ -97,7 +97,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
       'invalid_address',
       'address',
     ],
-  ])('are refused with %j', async (body, code, param) => {
+  ])('wallet addresses are refused with %j', async (body, code, param) => {
     const { status, body: reply } = await saveAddress(body, foreign);
     expect([status, reply.data.code, reply.data.param]).toEqual([400, code, param]);
   });
@@ -114,7 +114,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     expect(body.message.includes('checksum')).toBe(isChecksum);
   });
 
-  it('are unique by address, currency and network, even if two are created at once', async () => {
+  it('wallet addresses are unique by address, currency and network, even if two are created at once', async () => {
     const key = await newMerchant();
     const body = { address: evm, currency: 'USDC', network: 'base' };
     expect((await saveAddress(body, key)).status).toBe(200);
@@ -133,7 +133,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('are not found by other merchants or in the other mode', async () => {
+  it('wallet addresses are not found by other merchants or in the other mode', async () => {
     const { body } = await saveAddress({ address: otherEvm, currency: 'ETH', network: 'ethereum' });
     const { id } = body.data;
     for (const key of [foreign, await server.foreignKey('secret', 'live')]) {
@@ -148,13 +148,13 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     }
   });
 
-  it('are refused in live mode while it has no networks', async () => {
+  it('wallet addresses are refused in live mode while it has no networks', async () => {
     const live = await server.foreignKey('secret', 'live');
     const { status, body } = await saveAddress({ address: tron, currency: 'USDT', network: 'tron' }, live);
     expect([status, body.data.code]).toEqual([400, 'unsupported_currency']);
   });
 
-  it('have one primary address per currency and network, the last one that was made primary', async () => {
+  it('one wallet address per currency and network is primary, the last one that was made primary', async () => {
     const key = await newMerchant();
     const saved = async (address: string, network: string, isPrimary = false, currency = 'USDT') =>
       (await saveAddress({ address, currency, network, isPrimary }, key)).body.data['id'];
@@ -182,7 +182,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     expect(rowsOf(await list('?isPrimary=true&network=bsc', key))).toHaveLength(1);
   });
 
-  it('are listed newest first, page by page, with every filter', async () => {
+  it('wallet addresses are listed newest first, page by page, with every filter', async () => {
     const key = await newMerchant();
     const bodies = [
       { address: tron, currency: 'USDT', network: 'tron', label: 'Treasury' },
@@ -209,7 +209,7 @@ describe.each(enginesOfTurn)('wallet addresses, on $name', (engine) => {
     expect((await list('?isPrimary=perhaps', key)).status).toBe(400);
   });
 
-  it('are found for a transfer by id or address; one for its network takes precedence', async () => {
+  it('wallet addresses are found for a transfer by id or address; one for its network takes precedence', async () => {
     const { walletAddresses, keys } = server.app;
     const key = await newMerchant();
     const scope = { merchantId: (await keys.authenticate(key))?.merchantId ?? '', mode: 'test' } as const;

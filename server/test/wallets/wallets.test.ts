@@ -62,7 +62,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   const logOf = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
 
   describe('as a record', () => {
-    it('has an address on every active network of its currency, and its code in upper case', async () => {
+    it('a hosted wallet has an address on every active network of its currency, and its code in upper case', async () => {
       const { data: currencies } = await merchant.currencies.list();
       for (const code of ['USDT', 'eth', 'Btc']) {
         const wallet = await createWallet(code, 'Donations');
@@ -75,7 +75,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       }
     });
 
-    it('never shares an address with another wallet or a payment, even if they are created at once', async () => {
+    it('a hosted wallet never shares an address with another wallet or a payment, even if they are created at once', async () => {
       const made = await Promise.all(
         Array.from({ length: 20 }, async (_, index) => {
           if (index % 2 === 0) return (await createWallet()).addresses.map(({ address }) => address);
@@ -97,7 +97,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect(new Set(evm.map((row) => row.derivation_index)).size).toBe(evm.length);
     });
 
-    it.each(['NGN', 'DOGE', 'x'])('is refused for %s, which has no network', async (currency) => {
+    it.each(['NGN', 'DOGE', 'x'])('a wallet is refused for %s, which has no network', async (currency) => {
       const reply = await server.api('POST', '/v1/wallets', { body: { currency } });
       expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
         400,
@@ -110,7 +110,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       [{}, 'currency'],
       [{ currency: '' }, 'currency'],
       [{ currency: 'USDT', label: 'x'.repeat(101) }, 'label'],
-    ])('is refused with %j', async (body, param) => {
+    ])('a hosted wallet is refused with %j', async (body, param) => {
       const reply = await server.api('POST', '/v1/wallets', { body });
       expect([reply.status, reply.body.data.code, reply.body.data.param]).toEqual([
         400,
@@ -119,13 +119,13 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       ]);
     });
 
-    it('is refused in live mode while there is no live network', async () => {
+    it('a hosted wallet is refused in live mode while there is no live network', async () => {
       const key = await server.foreignKey('secret', 'live');
       const reply = await server.api('POST', '/v1/wallets', { key, body: { currency: 'USDT' } });
       expect([reply.status, reply.body.data.code]).toEqual([400, 'unsupported_currency']);
     });
 
-    it('is created once per Idempotency-Key', async () => {
+    it('a hosted wallet is created once per Idempotency-Key', async () => {
       const options = { body: { currency: 'LTC' }, headers: { 'Idempotency-Key': 'wallet-1' } };
       const first = await server.api('POST', '/v1/wallets', options);
       const second = await server.api('POST', '/v1/wallets', options);
@@ -133,7 +133,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect((await merchant.wallets.list({ query: { currency: 'ltc' } })).data).toHaveLength(1);
     });
 
-    it('is listed newest first, by currency and label, in pages', async () => {
+    it('hosted wallets are listed newest first, by currency and label, in pages', async () => {
       const label = 'Listed';
       const made = [];
       for (let count = 0; count < 5; count += 1)
@@ -156,7 +156,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect(none.body.meta).toEqual({ pagination: { total: 0, count: 0, from: 0, to: 0 } });
     });
 
-    it('is removed once, and is then like one that never existed', async () => {
+    it('a hosted wallet is removed once, and is then like one that never existed', async () => {
       const wallet = await createWallet('USDT', 'Removed');
       const path = `/v1/wallets/${wallet.id}`;
       const other = { key: await server.foreignKey('secret', 'test') };
@@ -174,7 +174,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   });
 
   describe('A wallet that receives deposits', () => {
-    it('has a transaction for each deposit, seen at once and credited when it is confirmed', async () => {
+    it('a wallet has a transaction for each deposit, seen at once and credited when it is confirmed', async () => {
       const before = await available('USDT');
       const wallet = await createWallet('USDT', 'Donations');
       const address = addressOf(wallet);
@@ -246,7 +246,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect((await available('USDT')) - before).toBe(4_950_000n + 2n * 6_930_000n);
     });
 
-    it('notifies the merchant of each deposit when it is confirmed, and when the chain drops it', async () => {
+    it('the merchant is notified of each deposit when it is confirmed, and when the chain drops it', async () => {
       const wallet = await createWallet();
       await shop.send(addressOf(wallet), 3);
       await shop.mine(1);
@@ -272,7 +272,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       ]);
     });
 
-    it('sends no webhooks once it is removed, but still credits deposits', async () => {
+    it('a wallet sends no webhooks once it is removed, but still credits deposits', async () => {
       const wallet = await createWallet();
       const before = await available('USDT');
       await shop.send(addressOf(wallet), 3);
@@ -293,7 +293,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       ['USDT', 'ethereum', 'ETH', 'ethereum'],
       ['USDC', 'base', 'POL', 'polygon'],
     ])(
-      'credits another asset as that asset (%s on %s receives %s on %s)',
+      'a wallet credits another asset as that asset (%s on %s receives %s on %s)',
       async (wanted, at, currency, network) => {
         const before = await available(currency);
         const wallet = await createWallet(wanted);
@@ -313,7 +313,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       },
     );
 
-    it('shows an amount with at most 8 decimals, and credits all of it', async () => {
+    it('a deposit is shown with at most 8 decimals, and all of it is credited', async () => {
       const before = await available('ETH');
       const wallet = await createWallet('ETH');
       // A request can have 15 digits, so only a small amount can have dust below 8 decimals.
@@ -332,7 +332,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect((await available('ETH')) - before).toBe(units - units / 100n);
     });
 
-    it('follows the chain: a deposit that the chain drops is an error, until it returns', async () => {
+    it('a deposit that the chain drops is an error, until it returns', async () => {
       const before = await available('USDT');
       const wallet = await createWallet();
       await shop.send(addressOf(wallet), 6);
@@ -362,7 +362,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect(await available('USDT')).toBe(before);
     });
 
-    it('shows an error if a deposit vanishes before it is confirmed', async () => {
+    it('a deposit that vanishes before it is confirmed is an error', async () => {
       const wallet = await createWallet();
       await shop.send(addressOf(wallet), 6);
       await shop.mine(1);
@@ -373,7 +373,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       expect(await shop.eventsOf(gone.id)).toEqual([]);
     });
 
-    it('has deposits that no payment endpoint can change, and that do not expire', async () => {
+    it('a deposit cannot be changed by a payment endpoint, and does not expire', async () => {
       const wallet = await createWallet();
       await shop.send(addressOf(wallet), 6);
       const { id } = await onlyDeposit(wallet);
