@@ -127,13 +127,13 @@ function read<E extends Endpoint>(
   const parsed = envelope.safeParse(parse(text));
   if (!response.ok) {
     const { message = `HTTP ${status}`, data } = parsed.data ?? {};
-    const told = failure.safeParse(data);
+    const reported = failure.safeParse(data);
     const waitMs = parseRetryAfter(headers.get('Retry-After'), Date.now());
     const seconds = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
     throw new CallFailure(
-      told.data?.code ?? (status === 429 ? 'rate_limited' : 'unexpected'),
+      reported.data?.code ?? (status === 429 ? 'rate_limited' : 'unexpected'),
       message,
-      told.data?.requestId ?? requestId,
+      reported.data?.requestId ?? requestId,
       seconds,
     );
   }

@@ -145,8 +145,8 @@ class ShopCounter extends HTMLElement {
       const isOffline = error instanceof CallFailure && error.code === 'offline';
       const isSignedOut = error instanceof CallFailure && signedOutCodes.includes(error.code);
       if (isSignedOut) return this.#show({ name: 'signed-out' });
-      const said = error instanceof CallFailure ? ` ${error.message}` : '';
-      this.#show({ name: 'amount', problem: isOffline ? texts.offline : texts.refused + said });
+      const reason = error instanceof CallFailure ? ` ${error.message}` : '';
+      this.#show({ name: 'amount', problem: isOffline ? texts.offline : texts.refused + reason });
     }
   }
 

@@ -108,14 +108,14 @@ export class Flow implements ReactiveController {
 
   /** Leaves the payment, because the page names another order or price, unless the payer has paid something. */
   leaveOrder(next: Order): void {
-    const former = this.controller;
-    if (!former || former.staysFor(next)) return;
-    const paymentId = former.openPaymentFor(next);
-    former.dispose();
+    const previous = this.controller;
+    if (!previous || previous.staysFor(next)) return;
+    const paymentId = previous.openPaymentFor(next);
+    previous.dispose();
     this.controller = undefined;
     if (paymentId === undefined) return;
     this.controller = new CheckoutController(this.#host, this.#announceJoined);
-    this.controller.takeOver(paymentId, former);
+    this.controller.takeOver(paymentId, previous);
   }
 
   /** Retries what could not be loaded, and fetches the payment's status. */

@@ -192,11 +192,11 @@ describe('announcements', () => {
         const element = await mountPayment(payment, locale);
         const status = getPart(element, 'status');
         expect(status.getAttribute('role')).to.equal('status');
-        const said = textOf(element, 'status')
+        const announced = textOf(element, 'status')
           .replace(/[\u2066\u2068]/g, '‹')
           .replaceAll('\u2069', '›');
         // Marks for direction inside an Arabic price or time are the browser's own.
-        expect(said.replace(/[\u200e\u200f\u061c]/g, '')).to.equal(
+        expect(announced.replace(/[\u200e\u200f\u061c]/g, '')).to.equal(
           expected.replace(/[\u200e\u200f\u061c]/g, ''),
           locale,
         );
@@ -329,13 +329,16 @@ for (const locale of ['en', 'fr'] as const) {
       await waitFor(() => plainText(element, 'connection') === expected.reconnecting, expected.reconnecting);
     });
 
-    for (const [seconds, said] of [
+    for (const [seconds, announced] of [
       [290, expected.fiveMinutes],
       [25, expected.thirtySeconds],
     ] as const) {
       it(`Some ${seconds} seconds are left`, async () => {
         const element = await mountPayment(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }), locale);
-        await waitFor(() => getPart(element, 'countdown').nextElementSibling?.textContent === said, said);
+        await waitFor(
+          () => getPart(element, 'countdown').nextElementSibling?.textContent === announced,
+          announced,
+        );
       });
     }
 

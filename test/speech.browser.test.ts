@@ -19,14 +19,14 @@ const api = useFakeApi();
 
 /** Records each sentence of the state, as a screen reader would speak it. */
 function listen(element: CryptoCheckout): string[] {
-  const said: string[] = [];
+  const announced: string[] = [];
   const status = getPart(element, 'status');
   const hear = () => {
     const text = textOf(element, 'status');
-    if (text !== '' && text !== said.at(-1)) said.push(text);
+    if (text !== '' && text !== announced.at(-1)) announced.push(text);
   };
   new MutationObserver(hear).observe(status, { subtree: true, childList: true, characterData: true });
-  return said;
+  return announced;
 }
 
 /** With plain spaces, as it is spoken. */
@@ -74,7 +74,7 @@ describe('announcements', () => {
         return successReply(api.payment);
       };
       const element = await mount({ ...orderAttributes, locale });
-      const said = listen(element);
+      const announced = listen(element);
       press(element);
       await waitFor(() => element.status === 'choosing-currency');
       await element.updateComplete;
@@ -90,8 +90,8 @@ describe('announcements', () => {
       await waitFor(() => hasPart(element, 'badge'));
       await poll(element, paymentInState('settled', { amountSeen: 3.25 }));
       const expected = way(clock(locale, expiresBy)).map(plain);
-      await waitFor(() => plain(said.at(-1) ?? '') === expected.at(-1));
-      expect(said.map(plain).filter((text) => !passing.includes(text))).to.deep.equal(expected);
+      await waitFor(() => plain(announced.at(-1) ?? '') === expected.at(-1));
+      expect(announced.map(plain).filter((text) => !passing.includes(text))).to.deep.equal(expected);
     });
   }
 

@@ -135,7 +135,7 @@ const settings: Readonly<Record<string, string>> = {
   timeZone: 'the time zone',
 };
 
-export type Told = keyof typeof english;
+export type DescribedAction = keyof typeof english;
 
 export const texts = pick({
   en: {

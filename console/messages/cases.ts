@@ -2,7 +2,7 @@
 import type { CaseNoteKind } from '../../src/contract/console-cases.js';
 import { pick } from './pick.js';
 
-const said: Readonly<Record<Exclude<CaseNoteKind, 'note'>, (text: string) => string>> = {
+const logged: Readonly<Record<Exclude<CaseNoteKind, 'note'>, (text: string) => string>> = {
   assigned: (email) => `Assigned to ${email || 'somebody who has left the team'}`,
   given_back: () => 'Given back: nobody takes care of it',
   handled: (text) => `Handled: ${text}`,
@@ -13,7 +13,7 @@ export const texts = pick({
   en: {
     title: 'Notes',
     none: 'No notes yet. Only the shop’s staff can read them.',
-    said,
+    logged,
     left: 'Somebody who has left the team',
     assignee: (email: string) => `${email} takes care of it.`,
     isHandled: 'Handled',

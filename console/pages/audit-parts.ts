@@ -3,14 +3,14 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { settingsApi } from '../../src/contract/console-settings.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, words } from '../format.js';
-import { texts, type Audited, type Told } from '../messages/audit.js';
+import { texts, type Audited, type DescribedAction } from '../messages/audit.js';
 import type { View } from '../page.js';
 
 export type AuditEntry = ParsedData<typeof settingsApi.auditLog.list>[number];
 /** Decimals of a currency’s smallest unit, by its code. */
 export type Decimals = ReadonlyMap<string, number>;
 
-const isTold = (action: string): action is Told => action in texts.sentences;
+const isDescribed = (action: string): action is DescribedAction => action in texts.sentences;
 
 export const actions = Object.keys(texts.sentences).sort();
 
@@ -86,7 +86,7 @@ export function sentenceOf(entry: AuditEntry, decimals: Decimals, view: View): T
   const fields = { ...before, ...after };
   const named = textOf(fields['email'] ?? fields['name']);
   const audited: Audited = { fields, before, after, named, sum: sumOf(fields, decimals) };
-  const sentence = isTold(action) ? texts.sentences[action](audited) : words(action).replace('.', ' ');
+  const sentence = isDescribed(action) ? texts.sentences[action](audited) : words(action).replace('.', ' ');
   const href = linkOf(entry, view);
   const parts = sentence
     .split(/[{}]/)

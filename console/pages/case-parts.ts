@@ -31,7 +31,7 @@ export function caseSection(payment: PaymentRecord, one: PaymentCase, view: View
           ${notes.map(
             ({ kind, text, by, at }) =>
               html`<li>
-                <p dir="auto">${kind === 'note' ? text : texts.said[kind](text)}</p>
+                <p dir="auto">${kind === 'note' ? text : texts.logged[kind](text)}</p>
                 <small>${by ?? texts.left}, ${time(at)}</small>
               </li>`,
           )}

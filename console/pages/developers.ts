@@ -92,10 +92,10 @@ function webhookSection({ url, disabledAt }: Webhook, view: View): TemplateResul
   );
 }
 
-async function change(former: string, view: View): Promise<void> {
+async function change(previous: string, view: View): Promise<void> {
   const values = await view.ask({
     title: texts.changeTitle,
-    fields: [{ name: 'url', label: texts.url, type: 'url', value: former, hint: texts.urlHint }],
+    fields: [{ name: 'url', label: texts.url, type: 'url', value: previous, hint: texts.urlHint }],
     action: texts.save,
   });
   if (!values) return;

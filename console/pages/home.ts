@@ -184,9 +184,9 @@ const dayOf = (date: string) =>
 /** Says the bar that the pointer or the focus is on. */
 function say(event: Event): void {
   const bar = event.target;
-  const said = bar instanceof Element ? bar.closest('figure')?.querySelector('figcaption') : undefined;
+  const caption = bar instanceof Element ? bar.closest('figure')?.querySelector('figcaption') : undefined;
   const text = bar instanceof SVGElement ? bar.dataset['said'] : undefined;
-  if (said && text !== undefined) said.textContent = text;
+  if (caption && text !== undefined) caption.textContent = text;
 }
 
 function chart(days: readonly Volume[], currency: string, today: string): TemplateResult {
@@ -209,11 +209,11 @@ function chart(days: readonly Volume[], currency: string, today: string): Templa
     >
       ${bars.map(({ date, sum, payments }, index) => {
         const height = sum === 0 ? 0 : Math.max(2, (sum / most) * 60);
-        const said = texts.bar(dayOf(date), amount(sum, currency), payments);
+        const label = texts.bar(dayOf(date), amount(sum, currency), payments);
         return sum === 0
           ? svg``
           : svg`<rect x=${index * 10 + 1} y=${64 - height} width="8" height=${height} rx="1"
-              role="img" tabindex="0" aria-label=${said} data-said=${said}></rect>`;
+              role="img" tabindex="0" aria-label=${label} data-said=${label}></rect>`;
       })}
     </svg>
     <div class="scale">

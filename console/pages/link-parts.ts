@@ -123,8 +123,8 @@ export function settingsOf(values: Values, before: readonly Link['fields'][numbe
   });
   const own = linesOf(given('own')).map((line, index) => {
     const label = line.endsWith('*') ? line.slice(0, -1).trim() : line;
-    const former = before.find((field) => field.label === label);
-    return { name: former?.name ?? nameOf(label, index), label, isRequired: line.endsWith('*') };
+    const previous = before.find((field) => field.label === label);
+    return { name: previous?.name ?? nameOf(label, index), label, isRequired: line.endsWith('*') };
   });
   const lines = linesOf(given('lines')).map((line) => {
     const [name = '', quantity = '', amount = ''] = line.split(';').map((part) => part.trim());

@@ -7,11 +7,11 @@ import { tag } from '../ui/details.js';
 
 /** Facts about its money that the state does not say already. */
 export function findingTags({ state, findings = [] }: PaymentRecord): TemplateResult[] {
-  const said = new Set(state ? (saidBy[state] ?? []) : []);
-  return findings.filter((finding) => !said.has(finding)).map((one) => tag(texts.findings[one], 'caution'));
+  const stated = new Set(state ? (statedBy[state] ?? []) : []);
+  return findings.filter((finding) => !stated.has(finding)).map((one) => tag(texts.findings[one], 'caution'));
 }
 
-const saidBy: Readonly<Partial<Record<PaymentState, readonly PaymentFinding[]>>> = {
+const statedBy: Readonly<Partial<Record<PaymentState, readonly PaymentFinding[]>>> = {
   settled_over: ['over'],
   settled_late: ['late'],
   expired_partial: ['short'],

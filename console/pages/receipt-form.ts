@@ -29,7 +29,7 @@ function textOf(payment: PaymentRecord, url: string): string {
 
 type Last = NonNullable<ParsedData<typeof receiptMail.retrieve>['last']>;
 
-function told(to: string, last: Last | null): string {
+function mailStatus(to: string, last: Last | null): string {
   if (!last) return texts.goesTo(to);
   const age = common.age(last.secondsAgo);
   return last.isSent ? texts.wasSent(to, age) : texts.isWaiting(to, age);
@@ -48,7 +48,10 @@ export async function showReceipt(payment: PaymentRecord, url: string, view: Vie
     text: html`${details([
       [texts.copyText, copyable(text, view)],
       [texts.link, html`${copyable(url, view, short(url, 24, 6))} ${outside(url, texts.open)}`],
-      [texts.mail, isSendable ? told(to, last) : blockedBy === null ? undefined : texts.blockers[blockedBy]],
+      [
+        texts.mail,
+        isSendable ? mailStatus(to, last) : blockedBy === null ? undefined : texts.blockers[blockedBy],
+      ],
     ])}`,
     ...(isSendable && { action: last ? texts.sendAgain : texts.send }),
   });

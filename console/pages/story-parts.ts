@@ -88,8 +88,8 @@ function stepsOf(
   const { steps } = texts;
   const isOpen = isInGroup(state, 'choosing') || isInGroup(state, 'payable');
   const isPaid = isInGroup(state, 'success');
-  const told = deliveries.find(({ status }) => status === 'delivered');
-  const isFailing = !told && deliveries.some(({ tries }) => tries.length > 0);
+  const delivered = deliveries.find(({ status }) => status === 'delivered');
+  const isFailing = !delivered && deliveries.some(({ tries }) => tries.length > 0);
   const paid = refunds.find(({ status }) => status === 'paid');
   const end: Step =
     isOpen || isPaid || state === undefined
@@ -104,7 +104,7 @@ function stepsOf(
     end,
     {
       label: steps.notified,
-      at: told?.tries.at(-1)?.triedAt,
+      at: delivered?.tries.at(-1)?.triedAt,
       ...(isFailing && { tone: 'caution' as const, note: texts.failing }),
     },
     ...(refunds.length > 0 ? [{ label: steps.refunded, at: paid?.updatedAt }] : []),

@@ -37,13 +37,13 @@ describe.concurrent.each(engines)('a server killed at any moment, on $name', (en
           startRound(`payments on ${engine.name}`, round, rounds);
           await startMissing();
           const stopped = new AbortController();
-          const former = answered.size;
+          const previous = answered.size;
           const running = Array.from({ length: streams }, (_, stream) =>
             keepPaying(servers[stream % servers.length]?.url ?? '', answered, stopped.signal),
           );
           await delay(randomInt(150, 900));
           // On a busy machine, nothing may have been answered by then.
-          await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(former);
+          await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(previous);
           const [victim] = servers.splice(randomInt(servers.length), 1);
           await victim?.kill();
           stopped.abort();

@@ -53,9 +53,9 @@ async function load(
   during: () => Promise<unknown>,
 ): Promise<void> {
   const stopped = new AbortController();
-  const former = answered.size;
+  const previous = answered.size;
   const running = Array.from({ length: streams }, () => keepPaying(url, answered, stopped.signal));
-  await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(former);
+  await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(previous);
   await during();
   stopped.abort();
   await Promise.all(running);

@@ -216,10 +216,10 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await expectAsWithoutKey();
     expect(await command('data-key', 'rotate')).toMatch(/[1-9]\d* values of payers' data were not before/);
     expect(await command('data-key', 'rotate')).toContain("0 values of payers' data were not before");
-    const former = await dump();
+    const previous = await dump();
     await start([second, first]);
     await expectAsWithoutKey();
-    expect(former).not.toMatch(theirTexts);
+    expect(previous).not.toMatch(theirTexts);
     // The replaced key is gone, a day later: no index of a row is made with it any more.
     await start([second]);
     await expectFound();
@@ -260,7 +260,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
   });
 
   it('Values that were stored in clear are read, and encrypted by a rotation', async () => {
-    const former = database;
+    const previous = database;
     database = await engine.create();
     await start([]);
     await running().setEndpoint(receiver);
@@ -271,6 +271,6 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await command('data-key', 'rotate');
     expect(await dump()).not.toMatch(theirTexts);
     await expectAsWithoutKey();
-    await former.dispose();
+    await previous.dispose();
   });
 });

@@ -180,8 +180,8 @@ export class CheckoutController implements ReactiveController, Stepping {
   }
 
   /** Takes over the open payment of a previous controller: it is cancelled, or shown if money has come. */
-  takeOver(paymentId: string, former: CheckoutController): void {
-    this.#order.takeOver(paymentId, former.#order);
+  takeOver(paymentId: string, previous: CheckoutController): void {
+    this.#order.takeOver(paymentId, previous.#order);
     // It starts when the element is back on the page.
     if (!this.#host.isConnected) this.hostDisconnected();
     this.#create({ paymentId });

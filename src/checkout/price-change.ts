@@ -14,7 +14,7 @@ export class StartedOrder {
   #order: Order;
   #memory: PaymentMemory;
   /** Storage key of a payment that was taken over from a previous price. */
-  #formerMemories: readonly PaymentMemory[] = [];
+  #previousMemories: readonly PaymentMemory[] = [];
   #takenOver: string | undefined;
 
   constructor(order: Order) {
@@ -59,9 +59,9 @@ export class StartedOrder {
   }
 
   /** Takes over the open payment of the order's previous price. */
-  takeOver(paymentId: string, former: StartedOrder): void {
+  takeOver(paymentId: string, previous: StartedOrder): void {
     this.#takenOver = paymentId;
-    this.#formerMemories = [former.#memory, ...former.#formerMemories];
+    this.#previousMemories = [previous.#memory, ...previous.#previousMemories];
   }
 
   isTakenOver(paymentId: string): boolean {
@@ -70,7 +70,7 @@ export class StartedOrder {
 
   /** The order's next payment is another one. */
   forget(paymentId: string): void {
-    for (const memory of [this.#memory, ...this.#formerMemories]) {
+    for (const memory of [this.#memory, ...this.#previousMemories]) {
       const { attempt, idempotencyKey, paymentId: remembered } = memory.read();
       // A stored key without a payment belongs to the next payment.
       if ((remembered ?? (idempotencyKey ? undefined : this.#order.paymentId)) === paymentId)

@@ -95,7 +95,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const isHeld = hasFunds(payment);
   const refund = refundSentence(payment, context);
   // In these states, the sentence names them.
-  const isSaid = payment.state === 'invalid' || payment.state === 'cancelled_paid';
+  const isStated = payment.state === 'invalid' || payment.state === 'cancelled_paid';
   const isReversed = payment.state === 'reversed';
   const mayArrive = isReversed && isPending(payment);
   const copyId = { label: text('copyId'), run: () => copy('id', payment.id, text('copied')) };
@@ -112,7 +112,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
     // It is shown below.
     isOnlySpoken: refund !== undefined,
     content: html`<slot name="error"></slot>
-      ${refundNote(payment, context)} ${isSaid ? nothing : wrongAssets(state, context)}
+      ${refundNote(payment, context)} ${isStated ? nothing : wrongAssets(state, context)}
       ${transactionList(payment, context)}
       <dl class="facts">
         <div>

@@ -59,12 +59,12 @@ it('the open payment is the one that is shown, requested or just cancelled', () 
 
 it('a payment that was taken over is forgotten under its previous price too', () => {
   const anonymous = { ...order, txRef: undefined };
-  const former = new StartedOrder(anonymous);
-  former.memory.write({ attempt: 1, paymentId: 'p' });
+  const previous = new StartedOrder(anonymous);
+  previous.memory.write({ attempt: 1, paymentId: 'p' });
   const next = new StartedOrder({ ...anonymous, amount: '6000' });
-  next.takeOver('p', former);
+  next.takeOver('p', previous);
   expect(next.isTakenOver('p')).to.equal(true);
   next.forget('p');
-  expect(former.memory.read()).to.deep.equal({ attempt: 2 });
+  expect(previous.memory.read()).to.deep.equal({ attempt: 2 });
   expect(next.memory.read()).to.deep.equal({ attempt: 1 });
 });

@@ -45,7 +45,7 @@ const listen = (tab: Tab) =>
     addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI }) =>
       complaints.push(`${effectiveDirective} refused ${blockedURI}`),
     );
-    console.error = (...said: unknown[]) => complaints.push(said.join(' '));
+    console.error = (...args: unknown[]) => complaints.push(args.join(' '));
   });
 
 const complaintsOf = (tab: Tab) => tab.run(() => (Reflect.get(window, 'complaints') as string[]).splice(0));

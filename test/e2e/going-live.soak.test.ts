@@ -44,7 +44,7 @@ test('each command of the part on anvil works as written, up to books without a 
     cwd: pathOf(''),
     env: { ...process.env, ...env() },
   });
-  for (const said of [
+  for (const expected of [
     '0  0x9858EfFD',
     'There is no problem.',
     '0.03278689\n',
@@ -57,5 +57,5 @@ test('each command of the part on anvil works as written, up to books without a 
     'status          paid',
     'ETH, as the books say',
   ])
-    expect(stdout).toContain(said);
+    expect(stdout).toContain(expected);
 }, 180_000);

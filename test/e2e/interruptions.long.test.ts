@@ -112,20 +112,20 @@ test('frozen, and resumed after the money came', async () => {
   await checkout.reach('success');
 });
 
-const failures: readonly [name: string, reply: (route: Route) => Promise<void>, said: RegExp][] = [
+const failures: readonly [name: string, reply: (route: Route) => Promise<void>, expected: RegExp][] = [
   ['500', (route) => route.fulfill({ status: 500, body: 'Internal Server Error' }), /Reconnecting/],
   ['429', (route) => route.fulfill({ status: 429, headers: { 'Retry-After': '20' } }), /Reconnecting/],
   ['garbage', (route) => route.fulfill({ contentType: 'text/html', body: '<h1>It works!' }), /Reconnecting/],
   ['nothing', () => Promise.resolve(), /Reconnecting/],
 ];
 
-test.each(failures)('a server that answers with %s, and comes back', async (_name, reply, said) => {
+test.each(failures)('a server that answers with %s, and comes back', async (_name, reply, expected) => {
   const { locked, page, checkout } = await openAtAddress();
   await page.route('**/verify/checkout', reply);
   await page.clock.runFor(10_000);
   // A request without an answer is given up after 15 seconds.
   await page.clock.runFor(20_000);
-  await checkout.part('connection').filter({ hasText: said }).waitFor();
+  await checkout.part('connection').filter({ hasText: expected }).waitFor();
   expect(await checkout.element.getAttribute('status')).toBe('awaiting-funds');
   expect(await checkout.part('address').count(), 'the payer can still pay').toBe(1);
   await pay(locked);

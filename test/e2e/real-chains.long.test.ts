@@ -243,9 +243,9 @@ describe.each([
     await expect
       .poll(
         async () => {
-          const said = await checkout.sentence();
-          if (!sentence.test(said)) await checkout.part('check-now').click();
-          return said;
+          const shown = await checkout.sentence();
+          if (!sentence.test(shown)) await checkout.part('check-now').click();
+          return shown;
         },
         { interval: 150, timeout: 20_000 },
       )

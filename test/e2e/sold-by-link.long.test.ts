@@ -137,8 +137,8 @@ test('a receipt is mailed once by two presses at once, and again only by a perso
     page.getByText(/The receipt is being sent|It was sent already, so it is not sent twice/).first(),
   );
   await Promise.all(notices.map((notice) => notice.waitFor()));
-  const told = await Promise.all(notices.map((notice) => notice.innerText()));
-  expect(told.sort()).toEqual(['It was sent already, so it is not sent twice', 'The receipt is being sent']);
+  const shown = await Promise.all(notices.map((notice) => notice.innerText()));
+  expect(shown.sort()).toEqual(['It was sent already, so it is not sent twice', 'The receipt is being sent']);
   await expect.poll(sent, { timeout: 15_000 }).toBe(2);
   const [page, dialog] = [pages[0], dialogs[0]];
   if (!page || !dialog) throw new Error('Two pages are open');

@@ -142,8 +142,8 @@ inEachEngine(stage, (page, { name }) => {
       // Only what differs: a whole card's look fills a screen.
       const changes = after.flatMap((look, index) => {
         const [name, ...values] = look.split('; ');
-        const former = before[index]?.split('; ') ?? [];
-        const changed = [name, ...values].filter((value) => !former.includes(value ?? ''));
+        const previous = before[index]?.split('; ') ?? [];
+        const changed = [name, ...values].filter((value) => !previous.includes(value ?? ''));
         return changed.length > 0 ? [`${name}: ${changed.join('; ')}`] : [];
       });
       expect(changes).toEqual([]);

@@ -94,7 +94,7 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
   }
 
   /** The events for the merchant's server. */
-  async function told(): Promise<string[]> {
+  async function notifications(): Promise<string[]> {
     const rows = await database.reader
       .selectFrom('outbox')
       .select(['type', 'data'])
@@ -155,7 +155,7 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
     await set(thiefs);
     await later(0);
     expect([used(one), used(other)]).toEqual([owners, owners]);
-    expect(await told()).toEqual([
+    expect(await notifications()).toEqual([
       `account.deposit_key_changed: in_use by shell of ${owners}`,
       `account.deposit_key_changed: pending by shell of ${thiefs}`,
     ]);
@@ -165,7 +165,9 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
     await later(48);
     expect([used(one), used(other)]).toEqual([owners, owners]);
     expect(await withdraw()).toBeUndefined();
-    expect((await told()).slice(2)).toEqual(['account.deposit_key_changed: withdrawn by shell of the owner']);
+    expect((await notifications()).slice(2)).toEqual([
+      'account.deposit_key_changed: withdrawn by shell of the owner',
+    ]);
     expect(await audited()).toEqual([
       `deposit_key.set by shell of ${owners}`,
       `deposit_key.set by shell of ${thiefs}`,
@@ -192,7 +194,7 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
     expect([used(one), used(other)]).toEqual([3, 3]);
     await later(0);
     await later(1);
-    expect((await told()).slice(2)).toEqual(['account.deposit_key_changed: in_use by server']);
+    expect((await notifications()).slice(2)).toEqual(['account.deposit_key_changed: in_use by server']);
     expect((await audited()).slice(2)).toEqual(['deposit_key.took_effect by server']);
   });
 
@@ -202,7 +204,7 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
     const started = await start();
     expect(used(started)).toBe(3);
     await started.tick();
-    expect((await told()).at(-1)).toBe('account.deposit_key_changed: in_use by server');
+    expect((await notifications()).at(-1)).toBe('account.deposit_key_changed: in_use by server');
     await set(4);
     await later(1, [started]);
     expect(used(started)).toBe(3);
@@ -213,7 +215,7 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
     time += 3 * waitMs;
     await set(4, true);
     // Both at the same millisecond.
-    expect(new Set((await told()).slice(2))).toEqual(
+    expect(new Set((await notifications()).slice(2))).toEqual(
       new Set([
         'account.deposit_key_changed: in_use by server',
         'account.deposit_key_changed: in_use by shell of 4',
@@ -247,11 +249,11 @@ describe.each(enginesOfTurn)('a change of the deposit key on $name', (engine) =>
       await set(3, true);
       await later(0);
       expect([used(one), used(other)]).toEqual([3, 3]);
-      expect((await told()).at(-1)).toBe('account.deposit_key_changed: in_use by shell of 3');
+      expect((await notifications()).at(-1)).toBe('account.deposit_key_changed: in_use by shell of 3');
       expect((await audited()).at(-1)).toBe('deposit_key.set by shell of 3');
       await later(48);
       expect(used(one)).toBe(3);
-      expect((await told()).at(-1)).toBe('account.deposit_key_changed: in_use by shell of 3');
+      expect((await notifications()).at(-1)).toBe('account.deposit_key_changed: in_use by shell of 3');
     },
   );
 

@@ -218,11 +218,11 @@ it('The more requests of an address wait, the shorter is each turn', async () =>
 
 it('A client that left while it waited keeps nobody waiting, and its request is aborted', async () => {
   const started: string[] = [];
-  const told: string[] = [];
+  const aborted: string[] = [];
   let end = () => {};
   const running = await start((id, signal) => {
     started.push(id);
-    if (signal.aborted) told.push(id);
+    if (signal.aborted) aborted.push(id);
     signal.throwIfAborted();
     return id === 'first' ? new Promise((resolve) => (end = resolve)) : Promise.resolve();
   });
@@ -238,7 +238,7 @@ it('A client that left while it waited keeps nobody waiting, and its request is 
   end();
   await poll(() => started.includes('last'));
   expect(started).toEqual(['first', 'left', 'last']);
-  expect(told).toEqual(['left']);
+  expect(aborted).toEqual(['left']);
   // Strangers could fill the log with errors otherwise.
   expect(running.logged.filter((line) => line.includes('internal_error'))).toEqual([]);
 });

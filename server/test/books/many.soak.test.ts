@@ -72,8 +72,8 @@ async function run(databaseUrl: string, ...options: string[]) {
   const child = spawn(process.execPath, [cli, 'books', 'export', ...options], {
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (said += String(data)));
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += String(data)));
   let peak = 0;
   const timer = setInterval(() => {
     readFile(`/proc/${child.pid}/status`, 'utf8').then(
@@ -83,8 +83,8 @@ async function run(databaseUrl: string, ...options: string[]) {
   }, 20);
   const [code] = (await once(child, 'close')) as [number];
   clearInterval(timer);
-  expect(code, said).toBe(0);
-  return { said, seconds: (performance.now() - began) / 1000, peak: Math.round(peak) };
+  expect(code, output).toBe(0);
+  return { output, seconds: (performance.now() - began) / 1000, peak: Math.round(peak) };
 }
 
 describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
@@ -191,9 +191,9 @@ describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
     );
     expect(sum).toBe((amount - fee) * BigInt(payments));
     const net = ((Number(amount - fee) / 1e6) * payments).toFixed(1).replace(/\.0$/, '');
-    expect(whole.said).toContain(`${3 * payments} bookings from 2026-12-01`);
-    expect(whole.said).toContain(`${net} booked`);
-    expect(whole.said).toContain('90000 bookings');
+    expect(whole.output).toContain(`${3 * payments} bookings from 2026-12-01`);
+    expect(whole.output).toContain(`${net} booked`);
+    expect(whole.output).toContain('90000 bookings');
     stderr.write(
       `${engine.name}: ${3 * payments} bookings, ${(await stat(join(directory, 'whole.csv'))).size} bytes, in ${whole.seconds.toFixed(1)} s with ${whole.peak} MB at most; 10,002 in ${small.seconds.toFixed(1)} s with ${small.peak} MB\n`,
     );

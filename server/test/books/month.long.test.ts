@@ -224,9 +224,9 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     }
     const { net, reserved, unallocated } = await shop.balance(scope);
     expect(total).toBe(net + reserved + unallocated);
-    const { said } = await exportBooks(shop, scope, inDecember);
+    const { logged } = await exportBooks(shop, scope, inDecember);
     const at = (units: bigint) => String(Number(units) / 1e6);
-    expect(said).toContain(
+    expect(logged).toContain(
       `USDT: ${at(sum(first))} at the beginning, ${at(sum(second))} booked, ${at(total)} at the end`,
     );
   });
@@ -248,16 +248,16 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     });
     const later = (await bookingsOf(shop, scope, inDecember)).filter(({ kind }) => kind === 'receipt');
     expect(later).toMatchObject([{ amount: '10', unitValue: '0.99', value: '9.90' }]);
-    const { said } = await exportBooks(shop, scope, inDecember);
-    expect(said).not.toContain('Without a value');
+    const { logged } = await exportBooks(shop, scope, inDecember);
+    expect(logged).not.toContain('Without a value');
   });
 
   it('The export says that a month is not over for good, until 15 minutes after its end', async () => {
     const now = shop.time.now;
     shop.time.now = Date.UTC(2027, 0, 1, 0, 14);
-    expect((await exportBooks(shop, scope, inDecember)).said).toContain('The period is not over for good');
+    expect((await exportBooks(shop, scope, inDecember)).logged).toContain('The period is not over for good');
     shop.time.now = Date.UTC(2027, 0, 1, 0, 15);
-    expect((await exportBooks(shop, scope, inDecember)).said).not.toContain('not over');
+    expect((await exportBooks(shop, scope, inDecember)).logged).not.toContain('not over');
     shop.time.now = now;
   });
 
@@ -303,11 +303,11 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
         transaction.updateTable('ledger_accounts').set({ balance: units }).where('id', '=', id).execute(),
       );
     await set((BigInt(balance) + 1n).toString());
-    const { said, hasFailed } = await exportBooks(shop, scope, inDecember);
+    const { logged, hasFailed } = await exportBooks(shop, scope, inDecember);
     await set(balance);
     expect(hasFailed).toBe(true);
-    expect(said).toMatch(/USDT: .* but the accounts say /);
-    expect(said).toContain('This export is not whole: do not use it.');
+    expect(logged).toMatch(/USDT: .* but the accounts say /);
+    expect(logged).toContain('This export is not whole: do not use it.');
     expect((await exportBooks(shop, scope, inDecember)).hasFailed).toBe(false);
   });
 });

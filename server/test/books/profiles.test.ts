@@ -167,13 +167,13 @@ describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
   });
 
   it('An export reports the bookings that its profile leaves out, and why', async () => {
-    expect((await testBooks('--profile xero')).said.split('\n').slice(-2)).toEqual([
+    expect((await testBooks('--profile xero')).logged.split('\n').slice(-2)).toEqual([
       'Left out: 1 booking worth less than the smallest amount of EUR',
       'Left out: 1 booking without a value in EUR, as no rate is known within 10 minutes of them',
     ]);
     // Koinly knows rates of its own.
     const koinly = await testBooks('--profile koinly');
-    expect(koinly.said).toContain('Without a value in EUR: 1 booking');
+    expect(koinly.logged).toContain('Without a value in EUR: 1 booking');
     expect(koinly.text).toContain(',4,USDT,');
   });
 

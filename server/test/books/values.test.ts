@@ -48,7 +48,9 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     ];
     expect(values).toEqual([one, one, one, two, [undefined, undefined]]);
     const before = await exportBooks(books.shop, books.live, '--month 2026-05');
-    expect(before.said).toContain('Without a value in EUR: 1 booking, as no rate is known within 10 minutes');
+    expect(before.logged).toContain(
+      'Without a value in EUR: 1 booking, as no rate is known within 10 minutes',
+    );
     // Rates that come later change nothing.
     at(999n, 50n);
     await books.receive(Date.UTC(2026, 5, 2), oneUsdt);
@@ -175,7 +177,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     ]);
     expect(shown(none)).toEqual(['receipt', 'credit', 'fee'].map((kind) => ({ kind, ...unknown })));
 
-    const { text, said } = await exportBooks(shop, of, month);
+    const { text, logged } = await exportBooks(shop, of, month);
     const [head = '', ...lines] = text.trim().split('\r\n');
     const columns = head.replace('\ufeff', '').split(',');
     const cells = (line: string): Record<string, string> =>
@@ -184,7 +186,7 @@ describe.each(enginesOfQuick)('The value of bookings, on $name', (engine) => {
     expect(rows).toHaveLength(3);
     for (const row of rows)
       expect(row).toMatchObject({ unit_value: '', value: '', rate_source: '', rate_time: '' });
-    expect(said).toContain(
+    expect(logged).toContain(
       'Without a value in EUR: 5 bookings, as no rate is known within 10 minutes of them',
     );
   });

@@ -99,7 +99,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     if (found === undefined) throw new Error('Nothing to pick');
     return found;
   };
-  const told = [`seed ${seed}`];
+  const history = [`seed ${seed}`];
   const models = { live: new NaiveModel(), test: new NaiveModel() };
   const actors = new Map<ModelMerchant, Actor>();
   const addresses = new Map<ModelPayment, string>();
@@ -170,7 +170,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
       hasSucceeded: false,
       state: 'awaiting_funds',
     };
-    told.push(`lock ${locked.id}: ${locked.amount} ${currency} on ${network.code}`);
+    history.push(`lock ${locked.id}: ${locked.amount} ${currency} on ${network.code}`);
     merchant.payments.push(payment);
     addresses.set(payment, locked.address);
   }
@@ -199,7 +199,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
         payment.txs.push(tx);
         modelOf(network).chain(network.code).txs.push(tx);
       }
-      told.push(`pay ${payment.id} ${amount} ${currency} on ${network.code}: ${tx.hash}`);
+      history.push(`pay ${payment.id} ${amount} ${currency} on ${network.code}: ${tx.hash}`);
       const address = addresses.get(payment) ?? '';
       return { txHash: hash, outputIndex, currency, senders: [], address, amount };
     });
@@ -215,7 +215,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     const model = modelOf(network);
     const known = model.chain(network.code);
     const tip = chain.find(batch.head.hash);
-    const waiting = batch.pending && new Set(chain.told.map(({ hash }) => hash));
+    const waiting = batch.pending && new Set(chain.reported.map(({ hash }) => hash));
     known.height = tip.height;
     const times = batch.blocks.map(({ time }) => Math.min(time, shop.time.now) - 1);
     known.readUntil = Math.max(known.readUntil ?? 0, ...times);
@@ -250,7 +250,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     try {
       await scanOf(shop, network);
       const { tip } = trouble.lag ?? chain.view();
-      expect(await readCursor(shop.database.reader, chain), told.join('\n')).toMatchObject({
+      expect(await readCursor(shop.database.reader, chain), history.join('\n')).toMatchObject({
         height: tip.height,
         hash: tip.hash,
       });
@@ -261,7 +261,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
         !/is down|was killed|behind block|reorganised while/.test(error.message)
       )
         throw error;
-      told.push(`scan failed: ${error.message}`);
+      history.push(`scan failed: ${error.message}`);
       return false;
     } finally {
       receipts.apply = apply;
@@ -276,7 +276,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
       const trouble = isQuiet ? {} : makeTrouble(line);
       const isDone = await scan(line, trouble);
       if (!isDone && 'crashesAt' in trouble) await shop.restart();
-      told.push(`scan ${network.code}: ${isDone ? `block ${chain.tip.height}` : 'failed'}`);
+      history.push(`scan ${network.code}: ${isDone ? `block ${chain.tip.height}` : 'failed'}`);
     }
     await shop.app.payments.expireOverdue(new AbortController().signal);
     models.live.assessAll(shop.time.now);
@@ -287,22 +287,22 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     switch (random(8)) {
       case 0: {
         const failsAt = 1 + random(5);
-        told.push(`${network.code} fails at call ${failsAt}`);
+        history.push(`${network.code} fails at call ${failsAt}`);
         return { failsAt };
       }
       case 1: {
         const lag = views.get(chain) ?? chain.view();
-        told.push(`${network.code} lags at block ${lag.tip.height}`);
+        history.push(`${network.code} lags at block ${lag.tip.height}`);
         return { lag };
       }
       case 2:
-        told.push(`${network.code} is scanned by a server that is killed`);
+        history.push(`${network.code} is scanned by a server that is killed`);
         return { crashesAt: 1 + random(2) };
       case 3:
       case 4: {
         const at = 1 + random(6);
         const isReorg = random(2) === 0;
-        told.push(`${network.code} ${isReorg ? 'is reorganised' : 'mines'} at call ${at}`);
+        history.push(`${network.code} ${isReorg ? 'is reorganised' : 'mines'} at call ${at}`);
         return { moves: { at, move: () => (isReorg ? reorg(chain) : mine(chain, 1)) } };
       }
       default:
@@ -311,7 +311,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
   }
 
   function mine(chain: ScriptedChain, count: number): void {
-    told.push(`mine ${chain.network} ${count}`);
+    history.push(`mine ${chain.network} ${count}`);
     chain.mine(count, shop.time.now, () => random(4) > 0);
   }
 
@@ -320,7 +320,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     const depth = Math.min(random(8) === 0 ? 1 + random(60) : 1 + random(5), most);
     const longer = random(3);
     const fate = random(3);
-    told.push(`reorg ${chain.network} ${depth} + ${longer}, ${['all', 'none', 'some'][fate]} return`);
+    history.push(`reorg ${chain.network} ${depth} + ${longer}, ${['all', 'none', 'some'][fate]} return`);
     chain.reorg(depth, longer, shop.time.now, () => fate === 0 || (fate === 2 && random(2) === 0));
   }
 
@@ -332,7 +332,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     const tx = pick(chain.mempool);
     const { hash, coins } = tx;
     chain.mempool = chain.mempool.filter((other) => other !== tx);
-    told.push(`replace ${hash} on ${network.code}`);
+    history.push(`replace ${hash} on ${network.code}`);
     if (random(3) > 0) payAtRandom(coins, undefined, line);
     else dropped.push({ chain, tx });
   }
@@ -341,7 +341,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     const payment = pick(payments());
     const actor = actors.get(payment.merchant);
     if (!actor || !['awaiting_funds', 'partially_paid', 'confirming'].includes(payment.state)) return;
-    told.push(`cancel ${payment.id}`);
+    history.push(`cancel ${payment.id}`);
     payment.cancelledAt = shop.time.now;
     await shop.database.write((transaction) => shop.app.payments.cancel(transaction, actor, payment.id));
     modelOf(actor).assessAll(shop.time.now);
@@ -371,7 +371,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
     const rows = await reader.selectFrom('receipts').selectAll().where('payment_id', 'in', ids).execute();
     for (const row of rows) {
       const key = `${row.network}/${row.tx_hash}:${row.output_index}`;
-      expect(actual, told.join('\n')).not.toHaveProperty([key]);
+      expect(actual, history.join('\n')).not.toHaveProperty([key]);
       actual[key] = [row.payment_id, row.amount, row.status, row.block_height].join();
     }
     for (const mode of ['live', 'test'] as const) {
@@ -387,7 +387,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
         }
       }
     }
-    expect(actual, told.join('\n')).toEqual(expected);
+    expect(actual, history.join('\n')).toEqual(expected);
   }
 
   for (let count = 0; count < 3; count += 1) await lock();
@@ -424,7 +424,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
         break;
       case 12: {
         const ms = random(20) * 60_000;
-        told.push(`pass ${ms}`);
+        history.push(`pass ${ms}`);
         shop.time.now += ms;
         break;
       }
@@ -432,7 +432,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
         if (random(3) === 0) mine(chain, 40 + random(40));
         else if (dropped.length > 0 && random(2) === 0) {
           const [again] = dropped.splice(random(dropped.length), 1);
-          told.push(`again ${again?.tx.hash}`);
+          history.push(`again ${again?.tx.hash}`);
           if (again) again.chain.send(again.tx);
         } else shop.cents.set(pick(currencies), BigInt(95 + random(10)));
         break;
@@ -441,7 +441,7 @@ async function live(shop: SteppedShop, lines: readonly Line[], seed: number): Pr
         else await cancel();
         break;
       default:
-        told.push('another server');
+        history.push('another server');
         if (random(2) === 0) await shop.switchServer();
         else await shop.restart();
     }

@@ -350,7 +350,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           await scan();
           const behaves = await isAtOlderBlock();
           proxy.behave = () => behaves;
-          const told = async () => {
+          const reported = async () => {
             await expect(scan()).rejects.toThrow(/is at block \d+, behind block/);
             const health = networkHealth(server.app.scanner.status(), server.app.connected);
             const ready = health.filter((one) => one.network === network).flatMap(publicProblems);
@@ -360,9 +360,9 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
               status.text.includes(`chains rescan --network ${network} --from 1 --accept-reorg`),
             ];
           };
-          expect(await told()).toEqual([true, false]);
+          expect(await reported()).toEqual([true, false]);
           server.time.skewMs += 5 * 60_000;
-          expect(await told()).toEqual([true, true]);
+          expect(await reported()).toEqual([true, true]);
         });
 
         it('is killed with a payment in a block and one waiting, and starts again', async () => {

@@ -167,7 +167,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
       const start = () => startServer({ engine, databaseUrl: made.url, log, env, overrides });
       await (await start()).stop();
       chain.top = 100_010;
-      chain.lastTold = 60_000;
+      chain.lastReported = 60_000;
       const server = await start();
       try {
         const merchant = openShop(server);
@@ -196,20 +196,20 @@ export const testChainCommands = (engine: TestEngine): unknown =>
         expect(await metric('checkout_chain_height')).toBe(String(stuck?.height));
         expect(await metric('checkout_chain_head_height')).toBe('100010');
 
-        chain.lastTold = Infinity;
+        chain.lastReported = Infinity;
         await scan();
         expect(chain.gaps).toBe(0);
         expect(await status()).toMatchObject({ height: 100_010, headHeight: 100_010 });
         expect(await lineOf()).toMatch(/block 100010 {2}read up to \S+ {2}not in NETWORKS_FILE/);
-        const said = lines.filter(({ network }) => network === 'long');
-        expect(said.map(({ msg }) => msg)).toEqual(
+        const logged = lines.filter(({ network }) => network === 'long');
+        expect(logged.map(({ msg }) => msg)).toEqual(
           expect.arrayContaining([
             'Reading missed blocks',
             'Scanning failed; retrying',
             'Read all missed blocks',
           ]),
         );
-        expect(said.find(({ msg }) => msg === 'Reading missed blocks')?.left).toBeGreaterThan(99_000);
+        expect(logged.find(({ msg }) => msg === 'Reading missed blocks')?.left).toBeGreaterThan(99_000);
       } finally {
         await server.stop();
         await made.dispose();
@@ -232,7 +232,7 @@ class LongChain implements Chain {
   readonly network = 'long';
   top = 10;
   /** The node fails above this height. */
-  lastTold = Infinity;
+  lastReported = Infinity;
   /** The number of ranges that did not begin within or after what was read before. */
   gaps = 0;
   #read = 10;
@@ -243,7 +243,7 @@ class LongChain implements Chain {
 
   blocks(from: number, to: number): Promise<ChainBlock[]> {
     const end = Math.min(to, from + 49);
-    if (end > this.lastTold) return Promise.reject(new Error('The node is not synchronised'));
+    if (end > this.lastReported) return Promise.reject(new Error('The node is not synchronised'));
     if (from > this.#read + 1) this.gaps += 1;
     this.#read = end;
     return Promise.resolve(Array.from({ length: end - from + 1 }, (_, index) => this.#make(from + index)));

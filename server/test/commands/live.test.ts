@@ -75,10 +75,10 @@ describe.each(enginesOfQuick)('going live by commands on $name', (engine) => {
     const next = HDKey.fromMasterSeed(new Uint8Array(32).fill(78)).derive("m/44'/60'/0'").publicExtendedKey;
     const scope = ['--merchant', merchantId, '--family', 'evm', '--mode', 'live'];
     const set = await setKey('--xpub', next, '--yes');
-    const [former, pending] = await listed();
+    const [previous, pending] = await listed();
     const until = String(pending?.['effectiveAt']);
     expect(Date.parse(until) - Date.parse(String(pending?.['createdAt']))).toBe(24 * 3_600_000);
-    expect(former).toMatchObject({ extendedPublicKey: xpub, state: 'in_use', replacedAt: until });
+    expect(previous).toMatchObject({ extendedPublicKey: xpub, state: 'in_use', replacedAt: until });
     expect(pending).toMatchObject({ extendedPublicKey: next, state: 'pending', replacedAt: null });
     expect(set.stdout).toContain(`from ${until} on. Until then they get those of the key in use`);
     const { stdout: list } = await run('deposit-keys', 'list');

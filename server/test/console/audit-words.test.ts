@@ -1,18 +1,18 @@
 /** The console says each action of the audit log in words. */
 import { expect, it } from 'vitest';
-import { texts, type Told } from '../../../console/messages/audit.js';
+import { texts, type DescribedAction } from '../../../console/messages/audit.js';
 import type { AuditAction } from '../../src/core/merchants/audit-log.js';
 import '../../src/modules.js';
 
 /** Does not compile while an action has no sentence. */
-const untold: Exclude<AuditAction, Told> extends never ? true : false = true;
+const isComplete: Exclude<AuditAction, DescribedAction> extends never ? true : false = true;
 
 const nothing = { fields: {}, before: {}, after: {}, named: '', sum: '' };
 
 it.each(Object.entries(texts.sentences))(
   '%s is a sentence without gaps, even of an entry without fields',
   (_action, say) => {
-    expect(untold).toBe(true);
+    expect(isComplete).toBe(true);
     const sentence = say(nothing);
     expect(sentence).toMatch(/^[a-z][^{}]*(\{[^{}]*\}[^{}]*)?$/);
     expect(sentence).not.toMatch(/undefined|NaN|\[object/);

@@ -89,10 +89,12 @@ describe('Each role', () => {
       const allowed = routes.filter(
         ({ method, path }) => answers.get(`${role} ${method} ${path}`) !== 'role_not_allowed',
       );
-      const said = { permissions: permissions.get(role) ?? [] };
-      const told = routes.filter(({ name }) => allows(said, name));
-      expect(new Set(told.map(({ name }) => name)), role).toEqual(new Set(allowed.map(({ name }) => name)));
-      expect(said.permissions.length, role).toBeLessThan(told.length);
+      const session = { permissions: permissions.get(role) ?? [] };
+      const claimed = routes.filter(({ name }) => allows(session, name));
+      expect(new Set(claimed.map(({ name }) => name)), role).toEqual(
+        new Set(allowed.map(({ name }) => name)),
+      );
+      expect(session.permissions.length, role).toBeLessThan(claimed.length);
     }
   });
 

@@ -88,7 +88,7 @@ const sealed = {
   event: fields,
   responseExcerpt: json('<html>“no”'),
   reply: json({ status: 'success', message: 'Done', data: { payment: { transactionTimeLog: 3 } }, meta: {} }),
-  formerSecrets: json([{ secret: 'whsec_a', until: 1_700_000_000_000 }]),
+  previousSecrets: json([{ secret: 'whsec_a', until: 1_700_000_000_000 }]),
 } satisfies Record<keyof typeof sealedJson, Json>;
 const sealedTexts: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(sealed).map(([name, { stored }]) => [name, stored]),
@@ -149,13 +149,13 @@ const wrong = ['1', '', `"${secret}`, JSON.stringify({ [secret]: { [secret]: sec
 
 it.each(Object.keys(columns))('%s names a value that does not fit only by its column', (place) => {
   const column = columnAt(place);
-  const told = wrong.map((stored) => messageOf(() => column.read(stored)));
-  const [first] = told;
+  const messages = wrong.map((stored) => messageOf(() => column.read(stored)));
+  const [first] = messages;
   expect(first).toContain(place);
   // A JSON object of anything can have a value of any name.
-  expect(told.every((message) => message === first || message === 'none')).toBe(true);
-  expect(told.slice(0, 3)).toEqual([first, first, first]);
-  expect(told.join()).not.toContain(secret);
+  expect(messages.every((message) => message === first || message === 'none')).toBe(true);
+  expect(messages.slice(0, 3)).toEqual([first, first, first]);
+  expect(messages.join()).not.toContain(secret);
   expect(messageOf(() => column.write(secret))).toContain(place);
   expect(messageOf(() => column.write(secret))).not.toContain(secret);
 });

@@ -37,13 +37,13 @@ async function openAndClose(path: string): Promise<string[]> {
 }
 
 it('A new database, its WAL and its folder are private, whatever the umask', async () => {
-  const former = process.umask(0);
+  const previous = process.umask(0);
   try {
     const path = join(root, 'data', 'checkout.db');
     expect(await openAndClose(path)).toEqual([]);
     expect(await modeOf(join(root, 'data'))).toBe('700');
   } finally {
-    process.umask(former);
+    process.umask(previous);
   }
 });
 

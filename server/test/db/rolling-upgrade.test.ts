@@ -33,27 +33,27 @@ async function payUntilSuccess(server: TestServer): Promise<string> {
 
 describe.each(engines)('An additive migration of the next release, on $name', (engine) => {
   it('leaves running servers of this release working, and lets them start again', async () => {
-    const former = await startServer({ engine });
+    const first = await startServer({ engine });
     // Its statements are prepared by now, for the columns that the tables had then.
-    const before = await payUntilSuccess(former);
-    await migrateFurther(former.databaseUrl, '0002-next.additive');
+    const before = await payUntilSuccess(first);
+    await migrateFurther(first.databaseUrl, '0002-next.additive');
     const replies = await Promise.all(
-      Array.from({ length: 20 }, () => former.api('GET', `/v1/transactions/${before}/verify`)),
+      Array.from({ length: 20 }, () => first.api('GET', `/v1/transactions/${before}/verify`)),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
-    const after = await payUntilSuccess(former);
+    const after = await payUntilSuccess(first);
     if (engine.name === 'PostgreSQL') {
       // A second replica, of this release too, is started by an operator who has not upgraded it yet.
       const second = await startServer({
         engine,
-        databaseUrl: former.databaseUrl,
-        env: { BOOTSTRAP_SECRET_KEY: former.secretKey },
+        databaseUrl: first.databaseUrl,
+        env: { BOOTSTRAP_SECRET_KEY: first.secretKey },
       });
-      const { status } = await call(second.url, 'GET', `/v1/payments/${after}`, { key: former.secretKey });
+      const { status } = await call(second.url, 'GET', `/v1/payments/${after}`, { key: first.secretKey });
       expect(status).toBe(200);
       await second.stop();
     }
-    await former.stop();
+    await first.stop();
   });
 
   it('is known by its name: any other one keeps this release from starting', async () => {

@@ -66,9 +66,13 @@ describe('Exports for accountants', () => {
   });
 
   it('woocommerce-payments#8522, electrum#2081: times say their zone, and so does the command', async () => {
-    const { text, said } = await exportBooks(books.shop, books.live, '--month 2026-12 --zone Europe/Berlin');
+    const { text, logged } = await exportBooks(
+      books.shop,
+      books.live,
+      '--month 2026-12 --zone Europe/Berlin',
+    );
     expect(text).toContain('2026-12-31T22:43:00.000Z,2026-12-31,2026-12-31T23:43:00.000+01:00,');
-    expect(said).toContain('from 2026-12-01 to 2026-12-31, Europe/Berlin');
+    expect(logged).toContain('from 2026-12-01 to 2026-12-31, Europe/Berlin');
   });
 
   it('btcpayserver#5915: half past one in the afternoon is not half past one', async () => {
@@ -77,9 +81,9 @@ describe('Exports for accountants', () => {
   });
 
   it('btcpayserver#6364: a booking without a rate has no value, and never 0.00', async () => {
-    const { text, said } = await exportBooks(books.shop, books.live, '--month 2027-01');
+    const { text, logged } = await exportBooks(books.shop, books.live, '--month 2027-01');
     expect(text).not.toMatch(/,0\.00,/);
-    expect(said).toContain(
+    expect(logged).toContain(
       'Without a value in USD: 2 bookings, as no rate is known within 10 minutes of them',
     );
     const { value, unitValue, ...unvalued } = booking;
@@ -124,10 +128,10 @@ describe('Exports for accountants', () => {
   });
 
   it('RechnungsFee#167: a line that a profile leaves out is counted, and the command says why', async () => {
-    const { text, said } = await exportBooks(books.shop, books.live, '--month 2027-01 --profile xero');
+    const { text, logged } = await exportBooks(books.shop, books.live, '--month 2027-01 --profile xero');
     expect(text.trim().split('\r\n')).toHaveLength(1);
-    expect(said).toContain('2 bookings from');
-    expect(said).toContain('Left out: 2 bookings without a value in USD');
+    expect(logged).toContain('2 bookings from');
+    expect(logged).toContain('Left out: 2 bookings without a value in USD');
   });
 
   it('erpnext_datev#28: no text of DATEV is longer than it takes, and the reference has the letters that it takes', () => {

@@ -128,9 +128,9 @@ describe('Payouts that a wallet has', () => {
     const { transactionHash: again } = await transact(anvil, call.to, call.data, treasury);
     await fixture.watch();
     expect(await status(id)).toBe('success');
-    const told = await unexplained();
-    expect(told).toHaveLength(1);
-    expect([again, (await fixture.merchant.retrieve(id)).txHash]).toContain(told[0]);
+    const reported = await unexplained();
+    expect(reported).toHaveLength(1);
+    expect([again, (await fixture.merchant.retrieve(id)).txHash]).toContain(reported[0]);
   });
 
   // The payout was cancelled, the claim went through, and the server never noticed.

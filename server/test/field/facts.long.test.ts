@@ -64,10 +64,10 @@ describe.each(enginesOfSoak)('facts of payments that others lost, on $name', (en
     const { id, address } = await merchant.lock();
     await expire();
     await merchant.pay(address, 4);
-    const told = await typesOf(id);
-    expect(told).toEqual(['payment.error', 'payment.unaccepted', 'payment.late']);
+    const announced = await typesOf(id);
+    expect(announced).toEqual(['payment.error', 'payment.unaccepted', 'payment.late']);
     for (let round = 0; round < 5; round += 1) await merchant.mine(3);
-    expect(await typesOf(id)).toEqual(told);
+    expect(await typesOf(id)).toEqual(announced);
     const codes = (await record(id)).transactionTimeLog.map(({ code }) => code);
     expect(codes.filter((code) => code === 'unaccepted')).toHaveLength(1);
   });
@@ -110,12 +110,12 @@ describe.each(enginesOfSoak)('facts of payments that others lost, on $name', (en
 
   it('dust in the wrong coin is announced by no event, until it adds up', async () => {
     const { id, address } = await merchant.lock();
-    const told: number[] = [];
+    const announced: number[] = [];
     for (let part = 0; part < 3; part += 1) {
       await merchant.pay(address, 0.04, { currency: 'TRX' });
-      told.push((await typesOf(id)).length);
+      announced.push((await typesOf(id)).length);
     }
-    expect(told).toEqual([0, 0, 1]);
+    expect(announced).toEqual([0, 0, 1]);
     expect(await eventsOf(id)).toMatchObject([{ data: { unaccepted: { amount: 0.04, total: 0.12 } } }]);
   });
 });

@@ -23,7 +23,7 @@ const { signal } = new AbortController();
 let anvil: Anvil;
 let token: Hex;
 let proxy: ProviderProxy;
-let said: string[];
+let logged: string[];
 let time: number;
 let nextIndex = 6000;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => anvil.stop());
 beforeEach(async () => {
   proxy = await startProviderProxy(anvil.url);
-  said = [];
+  logged = [];
   time = Date.now();
 });
 afterEach(() => proxy.close());
@@ -57,7 +57,7 @@ const openChain = (nodes: readonly ProviderProxy[] = [proxy], ours?: readonly st
     },
     {
       watched: async (addresses) => new Set(addresses.filter((one) => ours?.includes(one) ?? true)),
-      warn: (message) => said.push(message),
+      warn: (message) => logged.push(message),
       now: () => time,
     },
   );
@@ -84,11 +84,11 @@ function answer(method: RegExp, make: (result: unknown, call: ProxiedCall) => un
 
 describe('Finality', () => {
   /** The height that the node calls final, or what it refuses it with. */
-  let told: number | Error;
+  let reported: number | Error;
   beforeEach(() => {
     answer(/^eth_getBlockByNumber$/, (result, { params }) => {
       if (params[0] !== 'finalized') return undefined;
-      return told instanceof Error ? told : { ...(result as object), number: hex(told) };
+      return reported instanceof Error ? reported : { ...(result as object), number: hex(reported) };
     });
   });
 
@@ -105,15 +105,15 @@ describe('Finality', () => {
     'The final block stays the same while it is refused for a moment, and moves again afterwards: %s',
     async (_, refusal) => {
       const chain = openChain();
-      for (told of [100, 101, 102]) {
+      for (reported of [100, 101, 102]) {
         await finalOf(chain);
         await anvil.mine();
       }
       expect(await finalOf(chain)).toBe(102);
-      told = refusal;
+      reported = refusal;
       expect(await finalOf(chain)).toBe(102);
       await anvil.mine();
-      told = 103;
+      reported = 103;
       await finalOf(chain);
       expect(await finalOf(chain)).toBe(103);
     },
@@ -121,7 +121,7 @@ describe('Finality', () => {
 
   it('A node that does not know the method for the final block is asked for it again after ten minutes', async () => {
     const chain = openChain();
-    told = new NodeRefusal(-32601, 'the method does not exist');
+    reported = new NodeRefusal(-32601, 'the method does not exist');
     for (let round = 0; round < 20; round += 1) await finalOf(chain);
     expect(asks('eth_getBlockByNumber', 'finalized')).toBe(1);
     time += 600_000;
@@ -131,7 +131,7 @@ describe('Finality', () => {
 
   it('A final block that never worked is asked for less and less often (rskj#3309), but soon at first: the node may just start', async () => {
     const chain = openChain();
-    told = new NodeRefusal(-32602, 'unsupported block tag: finalized');
+    reported = new NodeRefusal(-32602, 'unsupported block tag: finalized');
     await finalOf(chain);
     await finalOf(chain);
     expect(asks('eth_getBlockByNumber', 'finalized')).toBe(2);
@@ -139,7 +139,7 @@ describe('Finality', () => {
     // In eleven minutes.
     expect(asks('eth_getBlockByNumber', 'finalized')).toBeLessThan(9);
     time += 600_000;
-    for (told of [100, 101]) await finalOf(chain);
+    for (reported of [100, 101]) await finalOf(chain);
     expect(await finalOf(chain)).toBe(101);
   });
 
@@ -151,38 +151,38 @@ describe('Finality', () => {
 
     it('counts only after it has moved on with the chain', async () => {
       const chain = openChain();
-      for (told of [head - 80, head - 76]) await finalOf(chain);
+      for (reported of [head - 80, head - 76]) await finalOf(chain);
       expect(await finalOf(chain)).toBe(head - 76);
       proxy.respond = (response) => (response.destroy(), true);
       await failure(chain.head(signal));
       proxy.respond = undefined;
       time += 60_000;
       // At a fixed distance from the newest block, and never final.
-      told = head - 64;
+      reported = head - 64;
       for (let round = 0; round < 5; round += 1) expect(await finalOf(chain)).toBe(head - 76);
       // The block that is really final.
-      told = head - 76;
+      reported = head - 76;
       expect(await finalOf(chain)).toBe(head - 76);
-      told = head - 72;
+      reported = head - 72;
       expect(await finalOf(chain)).toBe(head - 76);
       expect(await finalOf(chain)).toBe(head - 72);
     });
 
     it('is noticed without an interruption, because it is closer to the newest block than ever before', async () => {
       const chain = openChain();
-      for (told of [head - 80, head - 76]) await finalOf(chain);
+      for (reported of [head - 80, head - 76]) await finalOf(chain);
       expect(await finalOf(chain)).toBe(head - 76);
-      told = head - 64;
+      reported = head - 64;
       for (let round = 0; round < 5; round += 1) expect(await finalOf(chain)).toBe(head - 76);
     });
 
     it('is not believed of the second node either, which confirms a large amount', async () => {
       const other = await startProviderProxy(anvil.url);
       const made = proxy.change;
-      let alsoTold = 0;
+      let alsoReported = 0;
       other.change = ({ method, params }, result) =>
         method === 'eth_getBlockByNumber' && params[0] === 'finalized'
-          ? { ...(result as object), number: hex(alsoTold) }
+          ? { ...(result as object), number: hex(alsoReported) }
           : undefined;
       try {
         proxy.change = made;
@@ -206,13 +206,13 @@ describe('Finality', () => {
           time += 11_000;
           return (await crossCheck(chain, [receipt], signal)).checked.length;
         };
-        told = height + 1;
-        alsoTold = height;
+        reported = height + 1;
+        alsoReported = height;
         await check();
-        told = height + 2;
+        reported = height + 2;
         // The first node has proved itself, and the second one has not.
         expect([await check(), await check(), await check()]).toEqual([0, 0, 0]);
-        alsoTold = height + 1;
+        alsoReported = height + 1;
         expect(await check()).toBe(1);
       } finally {
         await other.close();
@@ -572,7 +572,7 @@ describe('A contract that reverts in the words of a node', () => {
       const address = newAddress();
       const nodes = createEvmNodes(
         { mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: [proxy.url], assets: [] },
-        { warn: (text) => said.push(text) },
+        { warn: (text) => logged.push(text) },
       );
       answer(/^eth_call$/, () => new NodeRefusal(code, message));
       const ask = () =>
@@ -585,7 +585,7 @@ describe('A contract that reverts in the words of a node', () => {
         );
       const answers = [false, [anvilChainId, undefined, anvilChainId]];
       expect([await ask(), await ask()]).toEqual([answers, answers]);
-      expect(said).toEqual([]);
+      expect(logged).toEqual([]);
       expect(nodes.limits()).toBeUndefined();
     },
   );

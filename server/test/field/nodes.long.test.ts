@@ -26,7 +26,7 @@ const { signal } = new AbortController();
 let anvil: Anvil;
 let proxy: ProviderProxy;
 /** The lines that an operator reads. */
-let said: string[];
+let logged: string[];
 let nextIndex = 5000;
 
 beforeAll(async () => {
@@ -36,11 +36,11 @@ beforeAll(async () => {
 afterAll(() => anvil.stop());
 beforeEach(async () => {
   proxy = await startProviderProxy(anvil.url);
-  said = [];
+  logged = [];
 });
 afterEach(async () => {
   await proxy.close();
-  expect(urlSecrets.filter((secret) => said.join('\n').includes(secret))).toEqual([]);
+  expect(urlSecrets.filter((secret) => logged.join('\n').includes(secret))).toEqual([]);
 });
 
 const openClient = (maxBatch = 50) =>
@@ -49,7 +49,7 @@ const openClient = (maxBatch = 50) =>
     url: proxy.url,
     timeoutMs: 3000,
     maxBatch,
-    onLimit: (message) => said.push(message),
+    onLimit: (message) => logged.push(message),
   });
 
 const openChain = (changes: { readonly maxBatch?: number } = {}) =>
@@ -63,7 +63,7 @@ const openChain = (changes: { readonly maxBatch?: number } = {}) =>
       timeoutMs: 3000,
       ...changes,
     },
-    { watched: async (addresses) => new Set(addresses), warn: (message) => said.push(message) },
+    { watched: async (addresses) => new Set(addresses), warn: (message) => logged.push(message) },
   );
 
 const blockCalls = (count: number): ProxiedCall[] =>
@@ -235,7 +235,7 @@ describe.each(reports)('$source: $shape', ({ most, reshape, respond, words }) =>
       Array.from({ length: 55 }, (_, height) => height),
     );
     expect(client.batchSize()).toBeLessThanOrEqual(most);
-    expect(said.join('\n')).toContain(words);
+    expect(logged.join('\n')).toContain(words);
     expect(client.limit()).toContain(words);
     expect(client.usage().limited).toBe(0);
   });
@@ -297,7 +297,7 @@ describe('The answers that a node gave are kept', () => {
     const client = openClient(20);
     expect(heightsOf(await client.batch(blockCalls(20), signal))).toHaveLength(20);
     expect(client.usage().limited).toBeGreaterThan(0);
-    expect(said.join('\n')).toContain('compute units per second capacity');
+    expect(logged.join('\n')).toContain('compute units per second capacity');
   });
 });
 
@@ -333,7 +333,7 @@ describe('The size of a batch', () => {
     expect(refused.every((answer) => answer instanceof RpcFailure)).toBe(true);
     // The batch is halved down to one call, and the calls are not sent one by one.
     expect(proxy.requests).toBeLessThan(8);
-    expect([client.batchSize(), said]).toEqual([50, []]);
+    expect([client.batchSize(), logged]).toEqual([50, []]);
   });
 
   it('is not halved by a node that does not run, or has no key', async () => {
@@ -472,9 +472,9 @@ describe('Answers in another form than asked', () => {
     const error = await openClient()
       .call('eth_chainId', [], signal)
       .catch((caught: unknown) => caught as Error);
-    said.push(error instanceof Error ? error.message : '');
-    expect(said.join()).toContain('answered HTTP 403');
-    expect(said.join()).not.toContain(path?.slice(0, 5));
+    logged.push(error instanceof Error ? error.message : '');
+    expect(logged.join()).toContain('answered HTTP 403');
+    expect(logged.join()).not.toContain(path?.slice(0, 5));
   });
 });
 
@@ -498,7 +498,7 @@ it('The log and "chains status" report a batch that a node does not take, while 
       expect(text).toContain(`${words} (31)`);
       expect(JSON.stringify(json)).toContain('"nodeLimits":"node 1 is asked');
     });
-    said.push(...lines);
+    logged.push(...lines);
   } finally {
     await server.stop();
   }

@@ -365,12 +365,14 @@ export function testProviders(): void {
       let isTelling = true;
       let isRaised = false;
       const answer = (path: string, question: Parameters<typeof recorded>[1]): unknown => {
-        const told = recorded(path, question);
-        if (path !== '/wallet/gettransactioninfobyblocknum' || !Array.isArray(told)) return told;
-        const text = JSON.stringify(told);
+        const reported = recorded(path, question);
+        if (path !== '/wallet/gettransactioninfobyblocknum' || !Array.isArray(reported)) return reported;
+        const text = JSON.stringify(reported);
         if (isRaised)
           return JSON.parse(text.replaceAll('"callValue":4000000', '"callValue":9000000')) as unknown;
-        return isTelling ? told : (JSON.parse(text.replaceAll('internal_transactions', 'other')) as unknown);
+        return isTelling
+          ? reported
+          : (JSON.parse(text.replaceAll('internal_transactions', 'other')) as unknown);
       };
       const nodes = [
         await serve((path, question) => Promise.resolve(recorded(path, question))),

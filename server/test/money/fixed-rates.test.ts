@@ -23,7 +23,7 @@ it.each([
 ])('%s is refused', async (content, problem) => {
   const file = join(directory, 'rates.json');
   await writeFile(file, content);
-  const said = await openFixedRates(file, { real: () => 0 }).then(() => '', errorMessage);
-  expect(said).toContain(`RATES_FILE: ${file} cannot be used: `);
-  expect(said).toContain(problem);
+  const message = await openFixedRates(file, { real: () => 0 }).then(() => '', errorMessage);
+  expect(message).toContain(`RATES_FILE: ${file} cannot be used: `);
+  expect(message).toContain(problem);
 });

@@ -39,9 +39,9 @@ afterAll(async () => {
 describe.each(enginesOfQuick)('credentials of nodes on $name', (engine) => {
   let server: RealServer;
   /** Everything that the server and its commands printed. */
-  const said: string[] = [];
+  const printed: string[] = [];
   const say = (text: unknown) =>
-    void said.push(
+    void printed.push(
       text instanceof Error ? `${text.stack}` : typeof text === 'string' ? text : JSON.stringify(text),
     );
 
@@ -140,7 +140,7 @@ describe.each(enginesOfQuick)('credentials of nodes on $name', (engine) => {
     proxy.respond = undefined;
     proxy.change = undefined;
 
-    const all = said.join('\n');
+    const all = printed.join('\n');
     // The texts are those that we meant to check.
     for (const expected of ['Scanning failed', 'cannot be reached', 'HTTP 401', 'PROBLEM', '[hidden]']) {
       expect(all.includes(expected), expected).toBe(true);

@@ -9,7 +9,7 @@ const periods = {
   failed: retention.webhookMs.failed,
   reply: retention.idempotencyMs,
   payersReply: retention.payerIdempotencyMs,
-  secret: retention.formerSecretMs,
+  secret: retention.previousSecretMs,
   idle: retention.sessionIdleMs,
   session: retention.sessionMs,
   signIn: retention.signInLinkMs,

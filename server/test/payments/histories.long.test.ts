@@ -59,7 +59,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
   const random = randomOf(seed);
   const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];
   const model = new NaiveModel();
-  const told: string[] = [`seed ${seed}`];
+  const history: string[] = [`seed ${seed}`];
   const scopes = new Map<ModelMerchant, Actor>();
   const resend = new Map<ModelTx, () => Promise<void>>();
   const feesBefore = new Map<string, bigint>();
@@ -109,7 +109,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const baseAmount = 1 + random(3000);
     const amount = (baseAmount / 100).toFixed(2);
     const locked = await shop.lock(scopeOf(merchant), { amount, currency, network });
-    told.push(`lock ${locked.id}: ${locked.amount} ${currency} on ${network}`);
+    history.push(`lock ${locked.id}: ${locked.amount} ${currency} on ${network}`);
     merchant.payments.push({
       id: locked.id,
       merchant,
@@ -146,7 +146,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     if (amount === undefined || amount === 0n) return;
     const hash = await shop.send(network, currency, addresses.get(payment.id) ?? '', amount);
     const tx: ModelTx = { hash, network, currency, amount, payment, place: 'pending', receipt: undefined };
-    told.push(`pay ${payment.id} ${amount} ${currency}: ${hash.slice(0, 8)}`);
+    history.push(`pay ${payment.id} ${amount} ${currency}: ${hash.slice(0, 8)}`);
     payment.txs.push(tx);
     model.chain(network).txs.push(tx);
   }
@@ -163,13 +163,13 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const wished = most > 0n ? 1n + (BigInt(random(1_000_000)) * most) / 700_000n : BigInt(1 + random(500));
     const amount = wished * 10_000n;
     const isAllowed = model.canWithdraw(merchant, 'USDT', network, amount + fee);
-    told.push(`withdraw ${amount} on ${network}: ${isAllowed}`);
+    history.push(`withdraw ${amount} on ${network}: ${isAllowed}`);
     const decimal = `${amount / 1_000_000n}.${String(amount % 1_000_000n)
       .padStart(6, '0')
       .slice(0, 2)}`;
     try {
       const { id } = await shop.withdraw(scopeOf(merchant), decimal, destinations[network], network);
-      expect(isAllowed, told.join('\n')).toBe(true);
+      expect(isAllowed, history.join('\n')).toBe(true);
       merchant.transfers.push({
         id,
         network,
@@ -181,7 +181,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
       });
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      expect([error.code, isAllowed], told.join('\n')).toEqual(['insufficient_balance', false]);
+      expect([error.code, isAllowed], history.join('\n')).toEqual(['insufficient_balance', false]);
     }
   }
 
@@ -211,7 +211,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const isAllowed = amount > 0n && model.canWithdraw(merchant, currency, network, amount + fee - feeBack);
     const decimal = `${wish.amount / 1_000_000n}.${String(wish.amount % 1_000_000n).padStart(6, '0')}`;
     const hasAddress = random(2) === 0;
-    told.push(`refund ${wish.kind} ${currency} of ${payment.id} ${decimal}: ${amount} ${isAllowed}`);
+    history.push(`refund ${wish.kind} ${currency} of ${payment.id} ${decimal}: ${amount} ${isAllowed}`);
     const request = {
       paymentId: payment.id,
       kind: wish.kind,
@@ -227,7 +227,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
       const { id, claimUrl = '' } = await shop.database.write((transaction) =>
         refundsModule.rules(shop.app).create(transaction, scopeOf(merchant), request, 'test'),
       );
-      expect(isAllowed, told.join('\n')).toBe(true);
+      expect(isAllowed, history.join('\n')).toBe(true);
       tokens.set(id, new URL(claimUrl).hash.slice(1));
       merchant.transfers.push({
         id,
@@ -250,7 +250,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
       if (hasAddress) model.assessAll(shop.time.now);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      expect([error.code, isAllowed], told.join('\n')).toEqual([
+      expect([error.code, isAllowed], history.join('\n')).toEqual([
         amount > 0n ? 'insufficient_balance' : 'invalid_state',
         false,
       ]);
@@ -275,7 +275,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     if (!merchant || !transfer || !of) return;
     const refunds = refundsModule.rules(shop.app);
     const what = pick(['address', 'approve', 'approve', 'cancel'] as const);
-    told.push(`${what} ${of.id}`);
+    history.push(`${what} ${of.id}`);
     const scope = scopeOf(merchant);
     if (what === 'address') {
       const address = destinations[transfer.network as Network];
@@ -285,13 +285,13 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
         await shop.database.write((transaction) =>
           refunds.claims.setAddress(transaction, { token, address }, undefined, browser),
         );
-        expect(isAllowed, told.join('\n')).toBe(true);
+        expect(isAllowed, history.join('\n')).toBe(true);
         if (!of.hasAddress) of.ofSuccess = of.payment.state.startsWith('settled');
         of.hasAddress = true;
         model.assessAll(shop.time.now);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        expect([error.code, isAllowed], told.join('\n')).toEqual(['invalid_state', false]);
+        expect([error.code, isAllowed], history.join('\n')).toEqual(['invalid_state', false]);
       }
     } else if (what === 'cancel') {
       await shop.database.write((transaction) => refunds.cancel(transaction, scope, of.id, 'test'));
@@ -303,14 +303,14 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
         const { transferId } = await shop.database.write((transaction) =>
           refunds.approve(transaction, scope, of.id, 'test'),
         );
-        expect(isAllowed, told.join('\n')).toBe(true);
+        expect(isAllowed, history.join('\n')).toBe(true);
         Object.assign(transfer, { id: transferId, status: 'pending' });
         // The server pays in the order of its transfers, and this one is new.
         merchant.transfers.splice(merchant.transfers.indexOf(transfer), 1);
         merchant.transfers.push(transfer);
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        expect([error.code, isAllowed], told.join('\n')).toEqual(['invalid_state', false]);
+        expect([error.code, isAllowed], history.join('\n')).toEqual(['invalid_state', false]);
       }
     }
   }
@@ -319,7 +319,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     const lowest = start.get(network) ?? 0;
     const depth = Math.min(1 + random(6), model.chain(network).height - lowest);
     const keep = random(2) === 0;
-    told.push(`reorg ${network} ${depth} ${keep ? 'keep' : 'drop'}`);
+    history.push(`reorg ${network} ${depth} ${keep ? 'keep' : 'drop'}`);
     await shop.database.write((transaction) => reorgAll(transaction, shop.app, network, depth, keep));
     const inBlocks = model.chain(network).txs.filter(({ place }) => typeof place === 'number');
     model.reorg(network, depth, keep, shop.time.now);
@@ -348,7 +348,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     );
     const tx = pick(waiting);
     if (!tx) return;
-    told.push(`drop ${tx.hash.slice(0, 8)}`);
+    history.push(`drop ${tx.hash.slice(0, 8)}`);
     await shop.drop(tx.hash);
     tx.place = 'gone';
     changed.add(tx.network as Network);
@@ -358,7 +358,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
   async function sendAgain(): Promise<void> {
     const tx = pick([...resend.keys()]);
     if (!tx) return;
-    told.push(`again ${tx.hash.slice(0, 8)}`);
+    history.push(`again ${tx.hash.slice(0, 8)}`);
     await resend.get(tx)?.();
     resend.delete(tx);
     changed.add(tx.network as Network);
@@ -369,7 +369,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     // A payment can be cancelled depending on what the server has seen: the same as the model.
     const isOpen = ['awaiting_funds', 'partially_paid', 'confirming'].includes(payment.state);
     if (!isOpen) return;
-    told.push(`cancel ${payment.id}`);
+    history.push(`cancel ${payment.id}`);
     payment.cancelledAt = shop.time.now;
     await shop.database.write((transaction) =>
       shop.app.payments.cancel(transaction, scopeOf(payment.merchant), payment.id),
@@ -442,7 +442,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
         actual[`${merchant.id} ${currency}`] = await shop.balance(scopeOf(merchant), currency);
       }
     }
-    expect(actual, told.join('\n')).toEqual(expected);
+    expect(actual, history.join('\n')).toEqual(expected);
   }
 
   for (let count = 0; count < 3; count += 1) await lock();
@@ -482,7 +482,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
       case 6:
       case 7: {
         const count = 1 + random(2);
-        told.push(`mine ${network} ${count}`);
+        history.push(`mine ${network} ${count}`);
         await shop.database.write((transaction) =>
           shop.app.simulatedChains.mine(transaction, network, count),
         );
@@ -495,7 +495,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
         break;
       case 10: {
         const ms = random(15) * 60_000;
-        told.push(`pass ${ms}`);
+        history.push(`pass ${ms}`);
         shop.time.now += ms;
         break;
       }
@@ -510,13 +510,13 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
         break;
       case 14: {
         const price = BigInt(95 + random(10));
-        told.push(`price ${price}`);
+        history.push(`price ${price}`);
         shop.cents.set('USDT', price);
         break;
       }
       default:
         if (random(4) === 0) {
-          told.push('restart');
+          history.push('restart');
           await shop.restart();
         } else if (payment && random(2) === 0) await cancel(payment);
     }

@@ -255,8 +255,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('The life of a PSBT, on $name
       ),
     );
     await expect(merchant.export()).rejects.toThrow('The coins are not enough: 0 LTC can be spent');
-    const [former] = await depositKeys.list(shop.server.database.reader, merchant.id);
-    const exported = await merchant.export({ key: former?.id });
+    const [previous] = await depositKeys.list(shop.server.database.reader, merchant.id);
+    const exported = await merchant.export({ key: previous?.id });
     await shop.import(merchant.sign(exported.psbt));
     await shop.confirm();
     expect(await shop.statuses(rows)).toEqual(['success']);

@@ -132,14 +132,14 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await shop.discard(exported.id);
     const block = await include(withBoth.hex);
     await confirm(1);
-    const told = `pays ${first}. Run transfers settle ID --tx-hash ${withBoth.id} --block ${block} for each`;
-    expect((await shop.show(exported.id)).problem).toContain(told);
+    const explanation = `pays ${first}. Run transfers settle ID --tx-hash ${withBoth.id} --block ${block} for each`;
+    expect((await shop.show(exported.id)).problem).toContain(explanation);
     await merchant.fund('0.4');
     expect(await merchant.export()).toMatchObject({
       psbt: null,
-      skipped: [{ id: first, reason: expect.stringContaining(told) as string }],
+      skipped: [{ id: first, reason: expect.stringContaining(explanation) as string }],
     });
-    await expect(shop.run('transfers fail --reason no', first)).rejects.toThrow(told);
+    await expect(shop.run('transfers fail --reason no', first)).rejects.toThrow(explanation);
     await shop.run(settleWith(withBoth.id, block), first);
     await shop.follow();
     expect(await shop.show(exported.id)).toMatchObject({ state: 'discarded', problem: null });

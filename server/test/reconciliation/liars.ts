@@ -147,7 +147,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (found === undefined) throw new Error('Nothing to pick');
     return found;
   };
-  const told = [`seed ${seed}`];
+  const history = [`seed ${seed}`];
   const figures: Record<string, number> = { histories: 1 };
   const count = (name: string, more = 1) => (figures[name] = (figures[name] ?? 0) + more);
   const payments: Paid[] = [];
@@ -175,8 +175,8 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     try {
       return await work();
     } catch (error) {
-      if (!isExpected(error)) throw new Error(`${what} failed\n${told.join('\n')}`, { cause: error });
-      told.push(`  ${what}: ${(error as Error).message.slice(0, 160)}`);
+      if (!isExpected(error)) throw new Error(`${what} failed\n${history.join('\n')}`, { cause: error });
+      history.push(`  ${what}: ${(error as Error).message.slice(0, 160)}`);
       return undefined;
     }
   }
@@ -200,7 +200,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       shop.app.wallets.create(transaction, merchant.actor, { currency, label: '' }),
     );
     const address = addresses.find(({ network }) => network === place.network)?.address ?? '';
-    told.push(`wallet ${id} ${address}: ${currency}`);
+    history.push(`wallet ${id} ${address}: ${currency}`);
     payments.push({
       id,
       address,
@@ -233,7 +233,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   function mine(blocks: number, isAll = false): void {
     shop.time.now += blocks * 1000;
     model.mine(blocks, seconds(), () => isAll || random(4) > 0);
-    told.push(`mine ${blocks}: ${model.tip.height}`);
+    history.push(`mine ${blocks}: ${model.tip.height}`);
   }
 
   /** The server's jobs, each once. */
@@ -260,7 +260,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       .execute();
     for (const { tx_hash: hash } of credited) {
       if (opinions !== 'both') believed.add(hash);
-      expect(believed.has(hash), `One node invented ${hash}\n${told.join('\n')}`).toBe(true);
+      expect(believed.has(hash), `One node invented ${hash}\n${history.join('\n')}`).toBe(true);
     }
   }
 
@@ -272,7 +272,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       shop.lock(merchant.actor, { amount, currency, network: place.network }),
     );
     if (!locked) return;
-    told.push(`lock ${locked.id} ${locked.address}: ${locked.amount} ${currency}`);
+    history.push(`lock ${locked.id} ${locked.address}: ${locked.amount} ${currency}`);
     payments.push({ ...locked, merchant, currency });
   }
 
@@ -299,7 +299,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       'parts',
       'one by one',
     ]);
-    told.push(`pay ${from.name} by ${kind}: ${id} ${part} ${payment.currency}`);
+    history.push(`pay ${from.name} by ${kind}: ${id} ${part} ${payment.currency}`);
     if (kind === 'wallet') model.send(walletTx(from, payment));
     else if (kind === 'fails') model.send(failingTx(from, payment));
     else if (kind === 'fickle') model.send(fickleTx(from, payment));
@@ -327,7 +327,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (waiting.length === 0) return;
     const tx = pick(waiting);
     model.mempool = model.mempool.filter((one) => one !== tx);
-    told.push(`replace ${tx.hash.slice(0, 10)}`);
+    history.push(`replace ${tx.hash.slice(0, 10)}`);
     if (random(3) === 0) dropped.push(tx);
     else if (random(2) === 0)
       model.send({ ...tx, ...emptyTx({ name: nextName(), spends: tx.spends }, tx.to) });
@@ -340,7 +340,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const depth = Math.min(most, random(6) === 0 ? 1 + random(30) : 1 + random(4));
     const fate = random(3);
     shop.time.now += 1000;
-    told.push(`reorg ${depth}, ${['all', 'none', 'some'][fate]} return`);
+    history.push(`reorg ${depth}, ${['all', 'none', 'some'][fate]} return`);
     // A transaction that a treasury has signed waits for another block, unless the operator replaces it.
     model.reorg(
       depth,
@@ -354,12 +354,12 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const node = pick(nodes);
     if (random(5) < 2) {
       node.lies = {};
-      told.push('a node is honest');
+      history.push('a node is honest');
       return;
     }
     const lies = pick(liesOf());
     node.lies = lies;
-    told.push(
+    history.push(
       `node ${nodes.indexOf(node) + 1} ${JSON.stringify({ ...lies, ...(lies.tip && { tip: lies.tip.height }) })}`,
     );
   }
@@ -420,7 +420,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       tip = model.add(tip, seconds(), made === start ? [tx] : []);
     }
     node.lies = { tip };
-    told.push(`node ${nodes.indexOf(node) + 1} invents ${tx.hash} for ${id}`);
+    history.push(`node ${nodes.indexOf(node) + 1} invents ${tx.hash} for ${id}`);
   }
 
   async function sweep(): Promise<void> {
@@ -428,7 +428,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       json<{ transactions: { data: string }[] }>('sweeps export --network evm-dev --format json --all'),
     );
     for (const { data } of output?.transactions ?? []) {
-      told.push('sweep');
+      history.push('sweep');
       model.send(sweepTx({ name: nextName() }, data));
     }
   }
@@ -450,7 +450,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       currency,
       amount: toChain(assetOf(currency), BigInt(row.amount)) ?? 0n,
     });
-    told.push(`withdraw ${made.id}: ${amount} ${currency} to ${address}`);
+    history.push(`withdraw ${made.id}: ${amount} ${currency} to ${address}`);
   }
 
   /** The wallet signs whatever the operator exports. */
@@ -468,7 +468,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
         ? contractTx({ name, from: merchant.signer }, [transfer], merchant.treasury)
         : walletTx({ name, from: merchant.signer, ...(nonce !== undefined && { nonce }) }, transfer);
       const one: Signed = { id, tx, nonce, isSent: isSent(), isDropped: false };
-      told.push(`sign ${name} for ${id}, nonce ${nonce}, ${one.isSent ? 'sent' : 'held'}`);
+      history.push(`sign ${name} for ${id}, nonce ${nonce}, ${one.isSent ? 'sent' : 'held'}`);
       signed.push(one);
       if (one.isSent) model.send(tx);
     }
@@ -487,7 +487,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const one = pick(open);
     if (one.nonce === undefined) return;
     one.isDropped = true;
-    told.push(`cancel nonce ${one.nonce} of ${one.id}`);
+    history.push(`cancel nonce ${one.nonce} of ${one.id}`);
     model.send(emptyTx({ name: nextName(), from: one.tx.from, nonce: one.nonce }, one.tx.from));
   }
 
@@ -508,11 +508,11 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const gas = gasPrice * gasUsed;
     if (currency === 'USDT' && model.balance('coin', address) < gas) {
       // Somebody must pay for its gas first, and that is money which came, too.
-      told.push(`${address} gets gas`);
+      history.push(`${address} gets gas`);
       model.send(contractTx({ name: nextName() }, [{ address, currency: 'ETH', amount: gas }]));
       return;
     }
-    told.push(`${address} spends ${amount} ${currency}`);
+    history.push(`${address} spends ${amount} ${currency}`);
     model.send(
       walletTx(
         { name: nextName(), from: address, nonce },
@@ -525,7 +525,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (transfers.size === 0) return;
     const id = pick([...transfers.keys()]);
     const done = await attempt('transfers fail', () => run(`transfers fail ${id} --reason No`));
-    if (done) told.push(`failed ${id}`);
+    if (done) history.push(`failed ${id}`);
   }
 
   /** Actions that can happen, with their weights. */
@@ -565,18 +565,18 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
 
   function pass(): void {
     const minutes = random(25);
-    told.push(`pass ${minutes} min`);
+    history.push(`pass ${minutes} min`);
     shop.time.now += minutes * minute;
     mine(1);
   }
 
   async function changeServer(): Promise<void> {
     const kind = random(5);
-    told.push(['confirmations', 'another server', 'restart', 'restart', 'opinions'][kind] ?? '');
+    history.push(['confirmations', 'another server', 'restart', 'restart', 'opinions'][kind] ?? '');
     if (kind === 0 || kind === 4) {
       if (kind === 0) confirmations = pick([2, 3, 5, 8]);
       else opinions = pick(['one', 'either', 'both']);
-      told.push(`confirmations ${confirmations}, opinions of ${opinions}`);
+      history.push(`confirmations ${confirmations}, opinions of ${opinions}`);
       await world.configure(confirmations, opinions);
     } else if (kind === 1) await shop.switchServer();
     else await shop.restart();
@@ -591,14 +591,14 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   }
   await settleDown();
   await payWhatIsLeft();
-  if (isAlone) stderr.write(`${told.join('\n')}\n`);
+  if (isAlone) stderr.write(`${history.join('\n')}\n`);
   await compare();
   return figures;
 
   /** Honest nodes, blocks and a day, so that the server can finish automatically. */
   async function settleDown(): Promise<void> {
     for (const node of nodes) node.lies = {};
-    told.push('all are honest');
+    history.push('all are honest');
     model.mempool = model.mempool.filter(({ nonce }) => nonce !== undefined);
     shop.time.now += 61 * minute;
     for (let turn = 0; turn < 3; turn += 1) {
@@ -620,13 +620,13 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
         : 'command: chains reconcile --apply',
     );
     for (let turn = 0; turn < 3 && (await unbooked()).length > 0; turn += 1) {
-      told.push(`not automatic: ${(await unbooked()).join('; ')}`);
+      history.push(`not automatic: ${(await unbooked()).join('; ')}`);
       await attempt('reconcile', () => run('chains reconcile --network evm-dev --mode test --apply'));
       mine(1, true);
       await look();
     }
     if ((await unbooked()).length === 0) return;
-    told.push(`not by reconciling: ${(await unbooked()).join('; ')}`);
+    history.push(`not by reconciling: ${(await unbooked()).join('; ')}`);
     count('command: chains rescan');
     await run(`chains rescan --network evm-dev --mode test --from ${lowest}`);
     for (let turn = 0; turn < 3; turn += 1) {
@@ -701,7 +701,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (model.received(transfer) > 0n) {
       if (turn < 2) return;
       count('command: transfers settle');
-      told.push(`settle ${id}`);
+      history.push(`settle ${id}`);
       // A node that lied about the height made the transfer look younger than its payment. The operator knows better.
       const flag = turn < 4 ? '' : ' --unverified';
       await attempt('transfers settle', () => run(`transfers settle ${id} --tx-hash ${last.tx.hash}${flag}`));
@@ -715,7 +715,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const done = await attempt('transfers release', () => run(`transfers release ${id}`, ...words));
     if (done) {
       count('command: transfers release');
-      told.push(`release ${id} ${words.join(' ')}`);
+      history.push(`release ${id} ${words.join(' ')}`);
     }
   }
 
@@ -768,7 +768,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   }
 
   async function compare(): Promise<void> {
-    const where = () => told.join('\n');
+    const where = () => history.join('\n');
     expect(await unbooked(), where()).toEqual([]);
     await countMoney();
     await shop.expectBooksInOrder();

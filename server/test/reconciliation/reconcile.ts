@@ -231,7 +231,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       await fixture.command(
         `mail staff --merchant ${merchantId} --mode test --email ada@shop.example --kinds shortage`,
       );
-      const told = () =>
+      const notifications = () =>
         server.database.reader.selectFrom('mails').selectAll().where('kind', '=', 'shortage').execute();
       const { address, amount } = await fixture.pay('ETH');
       await fixture.lock('ETH');
@@ -255,7 +255,9 @@ export const testReconciliation = (engine: TestEngine): unknown =>
         { timeout: 15_000, interval: 20 },
       );
       proxy.change = undefined;
-      expect(await told()).toMatchObject([{ amount: expect.stringMatching(/^[\d.]+ ETH$/) as string }]);
+      expect(await notifications()).toMatchObject([
+        { amount: expect.stringMatching(/^[\d.]+ ETH$/) as string },
+      ]);
       for (let count = 0; count < 3; count += 1) {
         await fixture.command(`chains reconcile --network evm-dev --mode test --address ${address} --apply`);
         await block();

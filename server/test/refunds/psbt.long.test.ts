@@ -100,35 +100,35 @@ describe.skipIf(!hasLitecoind).each(enginesOfSoak)(
         node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [transaction]);
 
       /** The record, the transfer and the event match the chain. */
-      async function expectTold(hash: string): Promise<void> {
+      async function expectReported(hash: string): Promise<void> {
         const record = await retrieve(merchant, refund);
         const arrived = toUnits(
           (await node.rpc<number>('getreceivedbyaddress', record.address, 1)).toFixed(8),
           8,
         );
         expect(arrived).toBeLessThan(units(refund.amount));
-        const told = { status: 'paid', txHash: hash, amount: Number(arrived) / 1e8 };
+        const reported = { status: 'paid', txHash: hash, amount: Number(arrived) / 1e8 };
         const fee = Number(units(refund.amount) - arrived) / 1e8;
-        expect(record).toMatchObject({ ...told, fee, networkFee: 'payer' });
-        expect(await claimOf(refund)).toMatchObject({ ...told, fee, networkFee: 'payer' });
-        expect((await webhooksOf(refund)).at(-1)).toMatchObject({ ...told, fee });
+        expect(record).toMatchObject({ ...reported, fee, networkFee: 'payer' });
+        expect(await claimOf(refund)).toMatchObject({ ...reported, fee, networkFee: 'payer' });
+        expect((await webhooksOf(refund)).at(-1)).toMatchObject({ ...reported, fee });
         const { refunds, refundedAmount, transactionTimeLog } = await payment(merchant, paymentId);
-        expect(refunds).toMatchObject([told]);
-        expect(refundedAmount).toBe(told.amount);
-        const said = transactionTimeLog.findLast(({ code }) => code === 'refund_paid');
-        expect(toUnits(said?.values.amount ?? '', 8)).toBe(arrived);
+        expect(refunds).toMatchObject([reported]);
+        expect(refundedAmount).toBe(reported.amount);
+        const logged = transactionTimeLog.findLast(({ code }) => code === 'refund_paid');
+        expect(toUnits(logged?.values.amount ?? '', 8)).toBe(arrived);
         await shop.expectBooksInOrder();
       }
 
       await block(first);
       await shop.confirm();
-      await expectTold(hashOf(bumped, 1));
+      await expectReported(hashOf(bumped, 1));
       // The chain takes the other version after all, in which more was left for the network.
       const height = await node.rpc<number>('getblockcount');
       await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 2));
       await block(second);
       await shop.confirm(3);
-      await expectTold(hashOf(bumped, 2));
+      await expectReported(hashOf(bumped, 2));
       expect(await webhooksOf(refund)).toHaveLength(2);
       const again = await shop.server.api('POST', `/v1/payments/${paymentId}/refunds`, {
         body: { kind: 'full' },

@@ -123,7 +123,7 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     const { availableBalance, totalBalance } = await fixture.merchant.balance('USDT');
     return { available: availableBalance, total: totalBalance };
   };
-  const told = async ({ id, transferId }: Refund) =>
+  const eventTypesOf = async ({ id, transferId }: Refund) =>
     (
       await fixture.server.database.reader
         .selectFrom('outbox')
@@ -219,7 +219,7 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     const txHash = await mine(call);
     expect(await retrieve(refund)).toMatchObject({ status: 'paid', amount: 5, txHash });
     expect(before.total - (await balance()).total).toBeCloseTo(5, 6);
-    expect(await told(refund)).toEqual(['refund.paid', 'transfer.success']);
+    expect(await eventTypesOf(refund)).toEqual(['refund.paid', 'transfer.success']);
     expect(await postings(refund)).toBe(1);
     expect(await refunded(payment)).toBe(5);
     await fixture.booksInOrder();
@@ -240,7 +240,7 @@ describe.each(enginesOfTurn)('An approved refund, on $name', (engine) => {
     expect(await retrieve(refund)).toMatchObject({ status: 'paid', amount: 5, txHash });
     // As if it had never failed, the service fee on it inside.
     expect((await balance()).available).toBe(approved.available);
-    expect(await told(refund)).toEqual([
+    expect(await eventTypesOf(refund)).toEqual([
       ...['refund.failed', 'transfer.failed', 'refund.paid', 'transfer.success'],
     ]);
     expect(await postings(refund)).toBe(1);

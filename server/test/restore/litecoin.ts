@@ -144,7 +144,7 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
         await shop.scan();
         await fund(await shop.address(), ['0.5', '0.4', '0.3']);
         const [open, waiting] = [await shop.transfer(0.2), await shop.transfer(0.1)];
-        const former = await shop.export(open);
+        const previous = await shop.export(open);
         await shop.backUp();
 
         const lost = await shop.transfer(0.35);
@@ -170,20 +170,22 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
 
         const refusal = 'restored from an older backup';
         await expect(shop.export()).rejects.toThrow(refusal);
-        await expect(shop.command(`transfers psbt show ${former.id}`)).rejects.toThrow(refusal);
+        await expect(shop.command(`transfers psbt show ${previous.id}`)).rejects.toThrow(refusal);
         const manager = await signIn(shop.server, 'manager');
         const file = { headers: { 'X-Checkout-Mode': 'live' }, body: {} };
         expect(
-          (await manager.send('POST', `/console/api/psbts/${former.id}/file`, file)).body.data,
+          (await manager.send('POST', `/console/api/psbts/${previous.id}/file`, file)).body.data,
         ).toMatchObject({
           code: 'service_unavailable',
         });
-        await expect(shop.command(`transfers psbt bump ${former.id} --fee-rate 9`)).rejects.toThrow(refusal);
-        await expect(shop.import(signWith(shop.account, former.psbt))).rejects.toThrow(refusal);
+        await expect(shop.command(`transfers psbt bump ${previous.id} --fee-rate 9`)).rejects.toThrow(
+          refusal,
+        );
+        await expect(shop.import(signWith(shop.account, previous.psbt))).rejects.toThrow(refusal);
         await expect(shop.address()).rejects.toThrow('"code":"service_unavailable"');
 
         expect(await shop.command('restore confirm --yes')).toMatchObject({ held: [waiting] });
-        await shop.import(signWith(shop.account, former.psbt));
+        await shop.import(signWith(shop.account, previous.psbt));
         expect(await shop.export()).toMatchObject({ psbt: null });
         expect(await shop.address()).not.toBe(later);
         // The operator has looked into the wallet: it was not paid.

@@ -20,7 +20,7 @@ describe('The marker', () => {
   let path: string;
   let complaints: unknown[];
   const openPath = () =>
-    openMarker(path, { error: (...said: unknown[]) => void complaints.push(said) }, () => 1);
+    openMarker(path, { error: (...args: unknown[]) => void complaints.push(args) }, () => 1);
   const lines = (count: number, name = 'source', first = 1) =>
     Array.from({ length: count }, (_, index) => `${first + index} ${name} .\n`).join('');
   beforeEach(() => {

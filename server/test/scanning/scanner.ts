@@ -370,7 +370,7 @@ export const testScanner = (engine: TestEngine): unknown =>
     it('Ends its scan while nodes on different branches make it switch back and forth, and follows once they agree', async () => {
       const chain = fixture.chain('tron');
       let isTorn = false;
-      let told = 0;
+      let reported = 0;
       const torn: Chain = {
         ...chain,
         async head() {
@@ -381,7 +381,7 @@ export const testScanner = (engine: TestEngine): unknown =>
           const tip = await chain.head(signal);
           const block = await chain.block(Math.min(height, tip.height), signal);
           if (!isTorn || !block || height < tip.height) return block;
-          if (height === tip.height) return { ...block, hash: `of another node, ${(told += 1)}` };
+          if (height === tip.height) return { ...block, hash: `of another node, ${(reported += 1)}` };
           return { ...block, height, hash: 'of one node', parentHash: 'that no other node has' };
         },
         pending: () => chain.pending(signal),
@@ -391,7 +391,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await scanner.scanNow(testNetwork('tron'));
       isTorn = true;
       await scanner.scanNow(testNetwork('tron'));
-      expect(told).toBeLessThan(10);
+      expect(reported).toBeLessThan(10);
       isTorn = false;
       await fixture.mine('tron');
       await scanner.scanNow(testNetwork('tron'));

@@ -192,7 +192,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
         () => ({ RATES: 'kraken=http://127.0.0.1:9/kraken,coinbase=http://127.0.0.1:9/coinbase' }),
         /FAIL {2}rates {5}No exchange rate of ETH: .*rates show/,
       ],
-    ])('The doctor names the coins of a network without a rate: %s', async (_why, settingsWith, said) => {
+    ])('The doctor names the coins of a network without a rate: %s', async (_why, settingsWith, expected) => {
       const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-doctor-'));
       const [rates, networks] = [join(folder, 'rates.json'), join(folder, 'networks.json')];
       await writeFile(
@@ -205,7 +205,7 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
       const environment = { ...settingsWith(rates), NETWORKS_FILE: networks };
       const { stdout } = await runCommandLine(server.databaseUrl, ['doctor'], environment);
       await rm(folder, { recursive: true });
-      expect(stdout).toMatch(said);
+      expect(stdout).toMatch(expected);
     });
 
     it('The doctor fails where real money is taken and no shop has a key for its pages', async () => {
@@ -220,9 +220,9 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
       };
       const ask = async () => (await runCommandLine(server.databaseUrl, ['doctor'], environment)).stdout;
       const missing = /FAIL {2}shops {5}No shop has a public key for live mode.*keys create/;
-      const said = await ask();
-      expect(said).toMatch(missing);
-      expect(said).toMatch(/warn {2}marker {4}MARKER_DIRECTORY is not set/);
+      const output = await ask();
+      expect(output).toMatch(missing);
+      expect(output).toMatch(/warn {2}marker {4}MARKER_DIRECTORY is not set/);
       await merchant.command('keys', 'create', '--merchant', made.id, '--kind', 'public', '--mode', 'live');
       expect(await ask()).not.toMatch(missing);
       await rm(folder, { recursive: true });

@@ -14,7 +14,7 @@ interface Server {
 export interface Exported {
   readonly text: string;
   /** The command's other output. */
-  readonly said: string;
+  readonly logged: string;
   readonly hasFailed: boolean;
 }
 
@@ -32,13 +32,13 @@ export async function exportBooks(server: Server, scope: Scope, options: string)
   const { merchantId, mode } = scope;
   const words = ['--merchant', merchantId, '--mode', mode, ...options.split(' ')];
   const { hasFailed = false } = await runWith(context, 'books export', ...words);
-  return { text, said: progress.join('\n'), hasFailed };
+  return { text, logged: progress.join('\n'), hasFailed };
 }
 
 /** The bookings of a period. */
 export async function bookingsOf(server: Server, scope: Scope, options: string): Promise<Booking[]> {
-  const { text, said, hasFailed } = await exportBooks(server, scope, `${options} --format json`);
-  expect(hasFailed, said).toBe(false);
+  const { text, logged, hasFailed } = await exportBooks(server, scope, `${options} --format json`);
+  expect(hasFailed, logged).toBe(false);
   return JSON.parse(text) as Booking[];
 }
 
@@ -52,7 +52,7 @@ export async function expectWholeBooks(server: Server): Promise<void> {
     .execute();
   for (const { merchant_id: merchantId, mode } of rows) {
     const scope = { merchantId: merchantId ?? '', mode };
-    const { said, hasFailed } = await exportBooks(server, scope, '--from 2000-01-01 --to 2199-12-31');
-    expect(hasFailed, said).toBe(false);
+    const { logged, hasFailed } = await exportBooks(server, scope, '--from 2000-01-01 --to 2199-12-31');
+    expect(hasFailed, logged).toBe(false);
   }
 }

@@ -79,10 +79,10 @@ export function startLyingNode(model: EvmModel): LyingNode {
   // Nothing listens there.
   const place = (started += 1);
   const url = `http://127.0.0.1:${place}/${place}`;
-  const former = globalThis.fetch;
+  const previousFetch = globalThis.fetch;
   const own: typeof fetch = async (...args) => {
     const [to, init] = args;
-    if ((to instanceof URL ? to.href : to) !== url) return former(...args);
+    if ((to instanceof URL ? to.href : to) !== url) return previousFetch(...args);
     node.requests += 1;
     if (node.lies.isDown) return new Response('down', { status: 503 });
     if (typeof init?.body !== 'string') throw new Error('A request without text');
@@ -99,7 +99,7 @@ export function startLyingNode(model: EvmModel): LyingNode {
     lies: {},
     requests: 0,
     close() {
-      globalThis.fetch = former;
+      globalThis.fetch = previousFetch;
     },
   };
 

@@ -40,7 +40,7 @@ export class ScriptedChain implements Chain {
   mempool: ScriptedTx[] = [];
   trouble: Trouble = {};
   /** The result of the last call of `pending`. */
-  told: readonly ScriptedTx[] = [];
+  reported: readonly ScriptedTx[] = [];
   readonly blocks?: NonNullable<Chain['blocks']>;
   #calls = 0;
   readonly #byHash = new Map<string, ScriptedBlock>();
@@ -142,7 +142,7 @@ export class ScriptedChain implements Chain {
 
   async pending(): Promise<readonly ChainTransfer[]> {
     const { pending } = this.#view();
-    this.told = pending;
+    this.reported = pending;
     return pending.flatMap(repeated);
   }
 }

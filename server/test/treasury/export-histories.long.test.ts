@@ -56,9 +56,9 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
     { timeout: 120_000 },
     async (seed) => {
       startRound(`histories of exports on ${engine.name}`, seed - 1, seeds.length);
-      const told = await live(seed);
+      const history = await live(seed);
       await settleDown();
-      await expectBooksOfChain(told);
+      await expectBooksOfChain(history);
     },
   );
 
@@ -66,7 +66,7 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
   async function live(seed: number): Promise<string> {
     const random = randomOf(seed);
     const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];
-    const told = [`seed ${seed}`];
+    const history = [`seed ${seed}`];
     const { payoutExports, walletHandOver } = treasuryModule.rules(fixture.server.app);
     const scope = { merchantId: fixture.merchantId, mode: 'test' } as const;
     const transfers: { readonly id: string; readonly amount: bigint }[] = [];
@@ -181,21 +181,21 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
       const name = pick(names) ?? 'watch';
       try {
         await actions[name]?.();
-        told.push(name);
+        history.push(name);
       } catch (error) {
         // A rule has refused it.
-        if (!(error instanceof Problem)) throw new Error(told.join(', '), { cause: error });
-        told.push(`${name} (refused)`);
+        if (!(error instanceof Problem)) throw new Error(history.join(', '), { cause: error });
+        history.push(`${name} (refused)`);
       }
     }
-    return told.join(', ');
+    return history.join(', ');
   }
 
   async function settleDown(): Promise<void> {
     for (let time = 0; time < 4; time += 1) await fixture.watch();
   }
 
-  async function expectBooksOfChain(told: string): Promise<void> {
+  async function expectBooksOfChain(history: string): Promise<void> {
     const { anvil, server, token } = fixture;
     const logs = await anvil.rpc<{ transactionHash: Hex; topics: Hex[]; data: Hex }[]>('eth_getLogs', [
       {
@@ -212,7 +212,7 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
       .where('block_height', '>', start.height)
       .execute();
     // All that left the treasuries is recorded, and nothing else.
-    expect(rows.map(({ tx_hash, amount }) => `${tx_hash} ${amount}`).sort(), told).toEqual(
+    expect(rows.map(({ tx_hash, amount }) => `${tx_hash} ${amount}`).sort(), history).toEqual(
       left.map((log) => `${log.transactionHash} ${BigInt(log.data)}`).sort(),
     );
     const transfers = await server.database.reader
@@ -225,9 +225,10 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
       id === null ? [] : `${id} ${hash} ${amount}`,
     );
     const paid = transfers.filter(({ status }) => status === 'success');
-    expect(paid.map(({ id, tx_hash: hash, amount }) => `${id} ${hash ?? ''} ${amount}`).sort(), told).toEqual(
-      settled.sort(),
-    );
+    expect(
+      paid.map(({ id, tx_hash: hash, amount }) => `${id} ${hash ?? ''} ${amount}`).sort(),
+      history,
+    ).toEqual(settled.sort());
     // The rest is reported: no transfer explains it, or it is not clear which of several that wait.
     const waiting = new Set(
       transfers.filter(({ status }) => status === 'pending').map(({ amount }) => amount),
@@ -235,7 +236,7 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
     const silent = rows.filter(
       (row) => row.transfer_id === null && row.may_settle === 1 && !waiting.has(row.amount),
     );
-    expect(silent, told).toEqual([]);
+    expect(silent, history).toEqual([]);
     const failed = transfers.filter(({ status }) => status === 'failed');
     const missed = rows.filter(
       (row) =>
@@ -246,9 +247,9 @@ describe.each(enginesOfSoak)('random histories of exports, on $name', (engine) =
             one.amount === row.amount && (one.from_height ?? 0) < row.block_height && one.pays_again === null,
         ),
     );
-    expect(missed, told).toEqual([]);
+    expect(missed, history).toEqual([]);
     const spent = paid.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-    expect(start.books - (await fixture.custody('USDT')).treasury, told).toBe(spent);
+    expect(start.books - (await fixture.custody('USDT')).treasury, history).toBe(spent);
     await fixture.booksInOrder();
   }
 });

@@ -108,7 +108,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       fixture.command<{ action: string; actor: string; subjectId: string; after: Record<string, unknown> }[]>(
         `audit list --merchant ${fixture.merchantId}`,
       );
-    const told = async (id: string) => (await fixture.merchant.eventsOf(id)).map(({ type }) => type);
+    const eventTypesOf = async (id: string) => (await fixture.merchant.eventsOf(id)).map(({ type }) => type);
 
     /** Creates a transfer, exports it, and hands it to the wallet of a treasury. */
     async function handed(from: string = treasury, amount = nextAmount()) {
@@ -276,7 +276,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(await transferStatus(id)).toBe('success');
       expect(given - (await available())).toBeCloseTo(amount, 6);
       expect(before.treasury - (await fixture.custody('USDT')).treasury).toBe(unitsOf(amount));
-      expect(await told(id)).toEqual(['transfer.failed', 'transfer.success']);
+      expect(await eventTypesOf(id)).toEqual(['transfer.failed', 'transfer.success']);
       expect(
         (await audit()).filter(({ subjectId }) => subjectId === id).map(({ action }) => action),
       ).toContain('transfer.paid_late');
@@ -302,7 +302,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(paid.map(({ status }) => status)).toEqual(['success', 'success']);
       expect(new Set(paid.map(({ txHash }) => txHash))).toEqual(new Set(hashes));
       const other = paid.find((one) => one.id !== id);
-      expect(await told(other?.id ?? '')).toEqual(['transfer.success']);
+      expect(await eventTypesOf(other?.id ?? '')).toEqual(['transfer.success']);
       await fixture.booksInOrder();
 
       // The network drops the block of the second payment: it is gone, and waits for nobody.
@@ -393,10 +393,10 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(await transferStatus(id)).toBe('success');
       // Earlier payments belong to no transfer.
       const { treasuries } = await fixture.command<Status>('chains status');
-      const [told1] = treasuries[0]?.outflows ?? [];
-      expect(told1).toMatchObject({ amount: String(amount), currency: 'USDT', address: destination });
+      const [outflow] = treasuries[0]?.outflows ?? [];
+      expect(outflow).toMatchObject({ amount: String(amount), currency: 'USDT', address: destination });
       await fixture.command(
-        `transfers explain ${told1?.txHash ?? ''} --merchant ${fixture.merchantId} --network ${network} --note Test`,
+        `transfers explain ${outflow?.txHash ?? ''} --merchant ${fixture.merchantId} --network ${network} --note Test`,
       );
       await fixture.booksInOrder();
     });

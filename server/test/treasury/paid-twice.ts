@@ -415,9 +415,9 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    const untold = (isUntold: boolean) => {
+    const hideOldState = (isHidden: boolean) => {
       node.change = ({ method, params }) =>
-        isUntold && method === 'eth_call' && typeof params[1] === 'string' && params[1].startsWith('0x')
+        isHidden && method === 'eth_call' && typeof params[1] === 'string' && params[1].startsWith('0x')
           ? new Error('missing trie node 12ab (path ) state 0x34cd is not available')
           : undefined;
     };
@@ -430,7 +430,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         const found = await fixture.command<{ treasuries: { unclear: string[] }[] }>('chains status');
         return found.treasuries.flatMap((one) => one.unclear);
       };
-      untold(true);
+      hideOldState(true);
       await transact(anvil, treasury, '0xabcdef', undefined, 5n);
       expect(await unclear()).toEqual([]);
       // An account that runs the code of a contract can pay when it is called (EIP-7702).
@@ -438,7 +438,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await transact(anvil, treasury, '0x', undefined, 5n);
       expect(await unclear()).toEqual([id]);
       await setCode('0x');
-      untold(false);
+      hideOldState(false);
       await fixture.command(`transfers release ${id} --yes --reason Checked`);
       expect(await exported()).toContain(id);
       await payOut(300_000_000_000_000n, 'ETH');
@@ -468,7 +468,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         const later = await createTransfer(1.12);
         await callSafe(400_000_000_000_000n);
         await payOut(1_120_000n, 'USDT');
-        untold(true);
+        hideOldState(true);
         await fixture.watch();
         expect([await status(id), await status(later)]).toEqual(['pending', 'success']);
         expect(await exported()).toEqual([]);
@@ -484,7 +484,7 @@ const testTransfers = (engine: TestEngine): unknown =>
           checkout_transfers_exported: (await fixture.command<unknown[]>('transfers exported')).length,
         });
         expect((await shown()).checkout_transfers_exported_age_seconds).toBeGreaterThan(0);
-        untold(false);
+        hideOldState(false);
         await fixture.command(`transfers release ${id} --yes --reason Checked`);
         expect(await exported()).toEqual([id]);
       });
@@ -494,10 +494,10 @@ const testTransfers = (engine: TestEngine): unknown =>
         const txHash = await callSafe(500_000_000_000_000n);
         await anvil.mine(confirmations - 1);
         await fixture.scan();
-        untold(true);
+        hideOldState(true);
         const settle = () => fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
         await expect(settle()).rejects.toThrow(/only its balances show it/);
-        untold(false);
+        hideOldState(false);
         await settle();
         expect(await status(id)).toBe('success');
         await fixture.booksInOrder();
@@ -544,9 +544,9 @@ const testTransfers = (engine: TestEngine): unknown =>
         await fixture.setTreasury(safe);
         await transact(anvil, treasury, '0x', treasury);
         const txHash = await callSafe(700_000_000_000_000n);
-        untold(true);
+        hideOldState(true);
         await fixture.watch();
-        untold(false);
+        hideOldState(false);
         expect(await unclear()).toContain(id);
         second.respond = undefined;
         await expect(fixture.command(`transfers release ${id} --nonce ${nonce}`)).rejects.toThrow(
@@ -562,9 +562,9 @@ const testTransfers = (engine: TestEngine): unknown =>
         const [one, paid] = [await createTransfer(0.00008, 'ETH'), await createTransfer(0.00008, 'ETH')];
         await exported();
         const txHash = await callSafe(80_000_000_000_000n);
-        untold(true);
+        hideOldState(true);
         await fixture.watch();
-        untold(false);
+        hideOldState(false);
         await fixture.command(`transfers release ${one} --yes --reason Checked`);
         expect(await unclear()).toEqual(expect.arrayContaining([one, paid]));
         expect(await exported()).toEqual([]);
@@ -580,9 +580,9 @@ const testTransfers = (engine: TestEngine): unknown =>
         const both = [await createTransfer(0.00007, 'ETH'), await createTransfer(0.00007, 'ETH')];
         await exported();
         await callSafe(1n);
-        untold(true);
+        hideOldState(true);
         await fixture.watch();
-        untold(false);
+        hideOldState(false);
         expect(await unclear()).toEqual(expect.arrayContaining(both));
         for (const id of both) {
           await fixture.command(`transfers release ${id} --yes --reason Checked`);

@@ -112,10 +112,10 @@ describe.each(enginesOfQuick)('webhook secrets on $name', (engine) => {
     expect((await rotate()).stdout).toContain('The secrets of 1 endpoint and');
     expect(JSON.stringify(await rows(running))).not.toContain('whsec_');
     await expectDelivery(running);
-    const former = receiver.secret;
+    const previous = receiver.secret;
     receiver.secret = await running.rotateSecret();
     await expectDelivery(running);
-    receiver.secret = former;
+    receiver.secret = previous;
     await expectDelivery(running);
     expect(JSON.stringify(await rows(running))).not.toContain('whsec_');
 

@@ -16,7 +16,7 @@ const timeoutMs = 15_000;
 /** Epoch milliseconds; not a number if it is null. */
 const timeOf = (iso: string | null | undefined) => Date.parse(iso ?? '');
 
-interface FormerSecret {
+interface PreviousSecret {
   readonly secret: string;
   readonly until: number;
 }
@@ -54,7 +54,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   }
 
   /** Changes the replaced secrets of the first account's endpoint, as time would. */
-  const changeFormerSecrets = (change: (secrets: FormerSecret[]) => FormerSecret[]) =>
+  const changePreviousSecrets = (change: (secrets: PreviousSecret[]) => PreviousSecret[]) =>
     shop.server.database.write(async (transaction) => {
       const { merchantId } = shop.server.bootstrapped;
       const row = await transaction
@@ -64,7 +64,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
         .executeTakeFirstOrThrow();
       await transaction
         .updateTable('webhook_endpoints')
-        .set({ former_secrets: JSON.stringify(change(JSON.parse(row.former_secrets) as FormerSecret[])) })
+        .set({ former_secrets: JSON.stringify(change(JSON.parse(row.former_secrets) as PreviousSecret[])) })
         .where('merchant_id', '=', merchantId)
         .execute();
     });
@@ -219,10 +219,10 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
   it('are signed with both secrets for a day after a rotation', async () => {
     const receiver = await receive();
     await shop.setEndpoint(receiver);
-    const former = receiver.secret;
+    const previous = receiver.secret;
     const fresh = await shop.rotateSecret();
     expect(fresh).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(fresh).not.toBe(former);
+    expect(fresh).not.toBe(previous);
     await shop.publish(1);
     await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(1);
     receiver.secret = fresh;
@@ -233,10 +233,10 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
       expect(signatures).toHaveLength(2);
       for (const signature of signatures) expect(signature).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
     }
-    await changeFormerSecrets((secrets) => {
-      expect(secrets).toEqual([{ secret: former, until: expect.any(Number) as number }]);
+    await changePreviousSecrets((secrets) => {
+      expect(secrets).toEqual([{ secret: previous, until: expect.any(Number) as number }]);
       expect(Math.abs((secrets[0]?.until ?? 0) - Date.now() - 86_400_000)).toBeLessThan(10_000);
-      return [{ secret: former, until: Date.now() }];
+      return [{ secret: previous, until: Date.now() }];
     });
     await shop.publish(1);
     await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(3);
@@ -247,18 +247,18 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     const receiver = await receive();
     await shop.setEndpoint({ url: '', secret: '' });
     await shop.setEndpoint(receiver);
-    const former = receiver.secret;
+    const previous = receiver.secret;
     await shop.rotateSecret();
     const { app, database } = shop.server;
     const kept: string[][] = [];
     for (const hours of [23, 25]) {
-      await app.endpoints.deleteFormerSecrets(database, Date.now() + hours * 3_600_000);
-      await changeFormerSecrets((secrets) => {
+      await app.endpoints.deletePreviousSecrets(database, Date.now() + hours * 3_600_000);
+      await changePreviousSecrets((secrets) => {
         kept.push(secrets.map(({ secret }) => secret));
         return [...secrets];
       });
     }
-    expect(kept[0]).toContain(former);
+    expect(kept[0]).toContain(previous);
     expect(kept[1]).toEqual([]);
     await shop.publish(1);
     await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(1);
@@ -284,7 +284,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
       expect(receiver.received.map(({ isVerified }) => isVerified)).toEqual([true]);
     }
     // The first one's day is over, the second one's is not.
-    await changeFormerSecrets((secrets) => {
+    await changePreviousSecrets((secrets) => {
       expect(secrets.map(({ secret }) => secret)).toEqual([second, first]);
       return secrets.map((one) => (one.secret === first ? { ...one, until: Date.now() } : one));
     });

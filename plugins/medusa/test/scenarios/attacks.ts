@@ -86,8 +86,8 @@ export function attacks(stage: () => Stage): void {
   });
 
   it('shows the storefront no secret', () => {
-    const told = stage().told.join('\n');
-    expect(told).toContain('pk_test_');
-    expect(told).not.toMatch(/sk_test_|whsec_|\/claim#/);
+    const replies = stage().storefrontReplies.join('\n');
+    expect(replies).toContain('pk_test_');
+    expect(replies).not.toMatch(/sk_test_|whsec_|\/claim#/);
   });
 }

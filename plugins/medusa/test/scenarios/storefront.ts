@@ -67,9 +67,9 @@ export function storefront(stage: () => Stage, port: () => number): void {
         () => orderOf(stage(), id),
         (one) => expectPaid(one, 50),
       );
-      const told = (await Promise.all(texts)).join('\n');
-      expect(told).toContain(payment_id);
-      expect(told).not.toMatch(/sk_test_|whsec_/);
+      const received = (await Promise.all(texts)).join('\n');
+      expect(received).toContain(payment_id);
+      expect(received).not.toMatch(/sk_test_|whsec_/);
       expect(problems).toEqual([]);
     } finally {
       await browser.close();

@@ -51,7 +51,7 @@ export interface Stage {
   readonly publishableKey: string;
   readonly folder: string;
   /** Everything that the storefront was answered. */
-  readonly told: string[];
+  readonly storefrontReplies: string[];
   store(path: string, body?: unknown, method?: string): Promise<Reply>;
   admin(path: string, body?: unknown, method?: string): Promise<Reply>;
   close(): Promise<void>;
@@ -131,7 +131,7 @@ async function build(
   ends.push(() => medusa.kill());
   await medusa.start(notNow);
 
-  const told: string[] = [];
+  const storefrontReplies: string[] = [];
   const call = async (path: string, body: unknown, method: string, headers: Env): Promise<Reply> => {
     const init = { method, headers: { 'content-type': 'application/json', ...headers } };
     const reply = await fetch(
@@ -139,7 +139,7 @@ async function build(
       body === undefined ? init : { ...init, body: JSON.stringify(body) },
     );
     const text = await reply.text();
-    if (path.startsWith('/store')) told.push(text);
+    if (path.startsWith('/store')) storefrontReplies.push(text);
     return { status: reply.status, body: text.startsWith('{') ? JSON.parse(text) : text };
   };
   const { token } = z
@@ -198,7 +198,7 @@ async function build(
     medusa,
     relay,
     folder,
-    told,
+    storefrontReplies,
     admin,
     eu: await regionOf(
       'eu',

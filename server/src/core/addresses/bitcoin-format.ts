@@ -6,12 +6,10 @@ import { addressOfKey, type AddressPrefixes } from './bitcoin-scripts.js';
 
 /** Reads Litecoin's old script addresses too, and converts them to the current form. */
 function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
-  const { formerScriptHash, ...current } = prefixes;
+  const { oldScriptHash, ...current } = prefixes;
   const canonical = Address({ ...NETWORK, ...current });
-  const former =
-    formerScriptHash === undefined
-      ? undefined
-      : Address({ ...NETWORK, ...current, scriptHash: formerScriptHash });
+  const old =
+    oldScriptHash === undefined ? undefined : Address({ ...NETWORK, ...current, scriptHash: oldScriptHash });
   return {
     isCompressed: true,
     ofKey: (publicKey, script) => addressOfKey(publicKey, script, prefixes),
@@ -21,8 +19,7 @@ function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
       return 'hash' in decoded ? decoded.hash : 'pubkey' in decoded ? decoded.pubkey : new Uint8Array();
     },
     read(address) {
-      const decoded =
-        attempt(() => canonical.decode(address)) ?? (former && attempt(() => former.decode(address)));
+      const decoded = attempt(() => canonical.decode(address)) ?? (old && attempt(() => old.decode(address)));
       return decoded && canonical.encode(decoded);
     },
   };

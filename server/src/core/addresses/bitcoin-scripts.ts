@@ -14,7 +14,7 @@ export interface AddressPrefixes {
   readonly pubKeyHash: number;
   readonly scriptHash: number;
   /** Litecoin once shared Bitcoin's prefix for script addresses, and wallets still show that form. */
-  readonly formerScriptHash?: number;
+  readonly oldScriptHash?: number;
 }
 
 const codecOf = (prefixes: AddressPrefixes) => Address({ ...NETWORK, ...prefixes });

@@ -36,7 +36,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
     const changed = ids.flatMap((id) => keys.filter((key) => key.id === id));
     for (const key of changed) {
       const { id, merchantId, mode, family } = key;
-      const former = keys.find((other) => isReplacedBy(other, key));
+      const replaced = keys.find((other) => isReplacedBy(other, key));
       const effectiveAt = isoTime(key.effectiveAt);
       await auditLog.record(transaction, {
         merchantId,
@@ -44,7 +44,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
         actor,
         action: actionOf(key),
         subjectId: family,
-        before: former && keyFacts(former),
+        before: replaced && keyFacts(replaced),
         after: { ...keyFacts(key), state: key.state, effectiveAt },
       });
       const data: DepositKeyChange = {
@@ -52,7 +52,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
         family,
         status: key.state === 'replaced' ? 'in_use' : key.state,
         key: shortKey(key),
-        formerKey: former ? shortKey(former) : null,
+        formerKey: replaced ? shortKey(replaced) : null,
         effectiveAt,
         changedBy: storedActor(actor),
       };

@@ -86,7 +86,7 @@ export const merchantCommands: Group = {
         ...settings,
         ...webhook,
         rotateWebhookSecret: option.flag(
-          `creates a new secret for the webhooks of --mode and shows it. For another ${spellPeriod(retention.formerSecretMs)} they are signed with the old one as well`,
+          `creates a new secret for the webhooks of --mode and shows it. For another ${spellPeriod(retention.previousSecretMs)} they are signed with the old one as well`,
         ),
       },
       async run(context, { id, name, mode, webhookUrl, rotateWebhookSecret, ...given }) {

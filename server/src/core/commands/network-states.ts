@@ -32,13 +32,13 @@ export async function readNetworkStates(context: CommandContext): Promise<Networ
       : `it has not been read yet: ${await whyNeverRead(real, context.signal)}`;
     return { mode, network, cursor, isConfigured: true, problem };
   });
-  const former = cursors
+  const previous = cursors
     .filter((cursor) => !context.chains.some((chain) => isSame(chain, cursor)))
     .map((cursor): NetworkState => {
       const { mode, network, problem } = cursor;
       return { mode, network, cursor, isConfigured: false, problem: problem ?? undefined };
     });
-  const states = [...(await Promise.all(configured)), ...former];
+  const states = [...(await Promise.all(configured)), ...previous];
   return states.sort((a, b) => `${a.mode}/${a.network}`.localeCompare(`${b.mode}/${b.network}`));
 }
 

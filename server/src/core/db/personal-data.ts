@@ -26,7 +26,7 @@ export const sealedJson = {
   responseExcerpt: codecOf('webhook_tries.response_excerpt', z.string()),
   reply: codecOf('idempotency_replies.reply', fields),
   /** Replaced secrets of webhooks, newest first. Each also signs until then (real time, epoch milliseconds). */
-  formerSecrets: codecOf(
+  previousSecrets: codecOf(
     'webhook_endpoints.former_secrets',
     z.readonly(z.array(z.object({ secret: z.string(), until: z.number() }))),
   ),

@@ -101,8 +101,11 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
         });
       let secret: string | undefined;
       if (url !== undefined) {
-        const former = await endpoints.find(transaction, scope);
-        const before = former && { url: withoutQuery(former.url), isDisabled: former.disabledAt !== null };
+        const previous = await endpoints.find(transaction, scope);
+        const before = previous && {
+          url: withoutQuery(previous.url),
+          isDisabled: previous.disabledAt !== null,
+        };
         secret = await endpoints.set(transaction, scope, url);
         if (url !== '') await audit('webhook.set', before, { url: withoutQuery(url), isDisabled: false });
         else if (before) await audit('webhook.removed', before);

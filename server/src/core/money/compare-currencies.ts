@@ -57,9 +57,9 @@ export function createCurrencyComparison(
     const different = others.find(
       (one) => one.at > (firstSeen.get(one.server) ?? one.at) && one.codes.join() !== own.join(),
     );
-    const former = notice;
+    const previous = notice;
     notice = different && describe(own, different.codes);
-    if (notice !== undefined && notice !== former) log.warn(notice);
+    if (notice !== undefined && notice !== previous) log.warn(notice);
   }
 
   return {

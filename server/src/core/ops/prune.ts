@@ -11,7 +11,7 @@ interface PruneDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly idempotency: { prune(): Promise<void> };
-  readonly endpoints: Pick<Endpoints, 'deleteFormerSecrets'>;
+  readonly endpoints: Pick<Endpoints, 'deletePreviousSecrets'>;
   readonly webhooks: Pick<Webhooks, 'prune'>;
 }
 
@@ -22,7 +22,7 @@ export const createPruning = (deps: PruneDeps): Feature => ({
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { database, clock, idempotency, endpoints, webhooks } = deps;
   await idempotency.prune();
-  await endpoints.deleteFormerSecrets(database, clock.real());
+  await endpoints.deletePreviousSecrets(database, clock.real());
   for (const mode of modes) {
     const now = clock.real();
     for (const status of ['delivered', 'failed'] as const) {

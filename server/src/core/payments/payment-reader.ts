@@ -86,9 +86,9 @@ export function createPaymentReader(
       const isChoosing = record.locked_at === null && statusOf(record.state) === 'in progress';
       const mark = isChoosing ? undefined : store.markOf(record);
       if (mark === undefined) return view('public', record);
-      const former = kept.get(record.id);
-      const payment = former?.mark === mark ? former.payment : view('public', record);
-      if (payment !== former?.payment) remember(kept, record.id, { mark, payment }, mostKept);
+      const cached = kept.get(record.id);
+      const payment = cached?.mark === mark ? cached.payment : view('public', record);
+      if (payment !== cached?.payment) remember(kept, record.id, { mark, payment }, mostKept);
       return payment;
     },
 

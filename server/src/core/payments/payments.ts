@@ -59,8 +59,8 @@ export function createPayments(deps: PaymentsDeps) {
     const branding = viewBranding(await merchant(database.reader, record.merchant_id));
     const view = viewFor(kind, record);
     const mark = JSON.stringify(branding);
-    const former = brandedViews.get(view);
-    if (former?.mark === mark) return former.payment;
+    const cached = brandedViews.get(view);
+    if (cached?.mark === mark) return cached.payment;
     const payment = { ...view, branding };
     brandedViews.set(view, { mark, payment });
     return payment;

@@ -280,13 +280,13 @@ export function createRecords() {
     async find(reader: Reader, scope: Scope | undefined, id: string): Promise<StoredRecord | undefined> {
       // Data that a transaction reads may never be committed.
       if (reader.isTransaction) return findRecord(reader, scope, id);
-      const former = kept.get(id);
-      if (former) {
+      const cached = kept.get(id);
+      if (cached) {
         const [now] = await findVersion(reader, { id });
         if (!now || (scope && !isWithin(now, scope))) return undefined;
         const { scanned_height } = now;
-        if (isSame(now, former))
-          return former.scanned_height === scanned_height ? former : { ...former, scanned_height };
+        if (isSame(now, cached))
+          return cached.scanned_height === scanned_height ? cached : { ...cached, scanned_height };
         kept.delete(id);
       }
       const record = await findRecord(reader, scope, id);
@@ -297,12 +297,12 @@ export function createRecords() {
     /** Locks a payment of any merchant and mode until the transaction ends. */
     async lock(transaction: Transaction, id: string): Promise<StoredRecord | undefined> {
       // A second statement reads the parts, so that it sees what was committed while the first one waited for the lock.
-      const former = kept.get(id);
+      const cached = kept.get(id);
       const read = () => findParts(transaction, { id });
-      const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), former ? undefined : read()]);
+      const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), cached ? undefined : read()]);
       if (!row) return undefined;
       const payment = payments.decode(row);
-      if (former && isSame(payment, former)) return { ...former, ...payment };
+      if (cached && isSame(payment, cached)) return { ...cached, ...payment };
       const [parts] = unkept ?? (await read());
       return parts && { ...payment, ...readParts(transaction, parts) };
     },
@@ -327,8 +327,8 @@ export function markOf(record: StoredRecord): string | undefined {
  * True if neither differs from the other. The version is not enough: after a failover to a standby that lacked a change, the next change
  * gets the same one.
  */
-function isSame(now: Pick<PaymentRow, 'parts_version' | 'updated_at'>, former: StoredRecord): boolean {
-  return now.parts_version === former.parts_version && now.updated_at === former.updated_at;
+function isSame(now: Pick<PaymentRow, 'parts_version' | 'updated_at'>, cached: StoredRecord): boolean {
+  return now.parts_version === cached.parts_version && now.updated_at === cached.updated_at;
 }
 
 /** The depths of receipts on other networks change with each of their blocks. */

@@ -11,9 +11,9 @@ export async function crossCheck(chain: Chain, receipts: readonly UncheckedRecei
   /** The contradiction of a node, as one sentence without the full stop; undefined if there is none. */
   let disagreement: string | undefined;
   for (const height of new Set(receipts.map((receipt) => receipt.height))) {
-    const told = await tellAll(chain, height, signal);
+    const reported = await tellAll(chain, height, signal);
     for (const receipt of receipts.filter((one) => one.height === height)) {
-      const verdicts = told.map((one) => ({ provider: one.provider, verdict: judge(one, receipt) }));
+      const verdicts = reported.map((one) => ({ provider: one.provider, verdict: judge(one, receipt) }));
       const differing = verdicts.find(({ verdict }) => verdict !== 'agrees' && verdict !== undefined);
       disagreement ??= differing?.verdict;
       const agreeing = verdicts.filter(({ verdict }) => verdict === 'agrees');

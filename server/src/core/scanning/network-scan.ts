@@ -68,12 +68,12 @@ export function createNetworkScan(
 
   /** Takes or renews the lease if necessary. Returns the cursor, or undefined if another process scans. */
   async function ensureLease(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorRow | undefined> {
-    const former = known;
+    const previous = known;
     known = await cursors.readCursor(database.reader, ref);
     // Another process moved it back, such as the command that accepts a deep reorganisation.
-    if (former && known && known.height < former.height) chain.forgetHead?.();
+    if (previous && known && known.height < previous.height) chain.forgetHead?.();
     // After a failover to a database that lagged, the last write may be lost, and with it the receipts of pending transfers.
-    if (former && (known?.hash !== former.hash || known.synced_at < former.synced_at))
+    if (previous && (known?.hash !== previous.hash || known.synced_at < previous.synced_at))
       appliedPending = undefined;
     if (!known) {
       const syncedAt = clock.real();

@@ -12,7 +12,7 @@ export const retention = {
   /** Webhook events and their delivery attempts, counted from the creation of the event. */
   webhookMs: { delivered: 30 * dayMs, failed: 90 * dayMs },
   /** The time for which a rotated webhook secret still signs. */
-  formerSecretMs: dayMs,
+  previousSecretMs: dayMs,
   /** A session of the console ends when it was not used for so long, and at the latest after its whole time. */
   sessionIdleMs: 12 * hourMs,
   sessionMs: 7 * dayMs,

@@ -95,8 +95,8 @@ export function createKeptPages() {
   const kept = new Map<string, { readonly from: unknown; readonly text: string }>();
   /** @param name tells pages of one sort apart @param from the same value, by `Object.is`, as long as the page is the same */
   return (name: string, from: unknown, make: () => Omit<Page, 'status' | 'policy'>): string => {
-    const former = kept.get(name);
-    if (former && Object.is(former.from, from)) return former.text;
+    const cached = kept.get(name);
+    if (cached && Object.is(cached.from, from)) return cached.text;
     const { text } = document(make());
     remember(kept, name, { from, text }, mostKept);
     return text;

@@ -4,38 +4,38 @@ import type { WebhookEndpointTable } from '../db/schema.js';
 import type { DataKeys } from '../shared/data-keys.js';
 import type { Scope } from '../shared/scope.js';
 
-export type FormerSecret = EndpointSecrets['former'][number];
+export type PreviousSecret = EndpointSecrets['previous'][number];
 
 export interface EndpointSecrets {
   readonly secret: string;
   /** Newest first. */
-  readonly former: ReturnType<typeof sealedJson.formerSecrets.read>;
+  readonly previous: ReturnType<typeof sealedJson.previousSecrets.read>;
 }
 
 export function readSecrets(dataKeys: DataKeys, row: WebhookEndpointTable): EndpointSecrets {
   const place = placeOf({ merchantId: row.merchant_id, mode: row.mode });
   return {
     secret: dataKeys.open(row.secret, place.secret),
-    former: sealedJson.formerSecrets.read(dataKeys.open(row.former_secrets, place.former)),
+    previous: sealedJson.previousSecrets.read(dataKeys.open(row.former_secrets, place.previous)),
   };
 }
 
 export function secretColumns(
   dataKeys: DataKeys,
   scope: Scope,
-  { secret, former }: EndpointSecrets,
+  { secret, previous }: EndpointSecrets,
 ): Pick<WebhookEndpointTable, 'secret' | 'former_secrets'> {
   const place = placeOf(scope);
   return {
     secret: dataKeys.seal(secret, place.secret),
-    former_secrets: dataKeys.seal(sealedJson.formerSecrets.write(former), place.former),
+    former_secrets: dataKeys.seal(sealedJson.previousSecrets.write(previous), place.previous),
   };
 }
 
 /** The secrets to sign with now, newest first. */
 export function signingSecrets(dataKeys: DataKeys, row: WebhookEndpointTable, now: number): string[] {
-  const { secret, former } = readSecrets(dataKeys, row);
-  return [secret, ...former.filter(({ until }) => until > now).map((one) => one.secret)];
+  const { secret, previous } = readSecrets(dataKeys, row);
+  return [secret, ...previous.filter(({ until }) => until > now).map((one) => one.secret)];
 }
 
 /** The secret of one merchant, put into another's row, would sign for both. */
@@ -43,6 +43,6 @@ function placeOf({ merchantId, mode }: Scope) {
   const row = `${merchantId}/${mode}`;
   return {
     secret: `webhook_endpoints.secret of ${row}`,
-    former: `webhook_endpoints.former_secrets of ${row}`,
+    previous: `webhook_endpoints.former_secrets of ${row}`,
   };
 }

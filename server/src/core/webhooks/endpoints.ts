@@ -4,7 +4,7 @@ import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { DataKeys } from '../shared/data-keys.js';
-import { readSecrets, secretColumns, type EndpointSecrets, type FormerSecret } from './endpoint-secrets.js';
+import { readSecrets, secretColumns, type EndpointSecrets, type PreviousSecret } from './endpoint-secrets.js';
 import * as store from './store.js';
 import { TargetRefused, type Targets } from './targets.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
@@ -66,7 +66,7 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
         url,
         ...(existing
           ? { secret: existing.secret, former_secrets: existing.former_secrets }
-          : secretColumns(dataKeys, scope, { secret, former: [] })),
+          : secretColumns(dataKeys, scope, { secret, previous: [] })),
         disabled_at: null,
         updated_at: clock.real(),
       });
@@ -84,24 +84,24 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
       const now = clock.real();
       const secret = newSecret();
       const replaced = readSecrets(dataKeys, existing);
-      const former = [
-        { secret: replaced.secret, until: now + retention.formerSecretMs },
-        ...replaced.former.filter(({ until }) => until > now),
+      const previous = [
+        { secret: replaced.secret, until: now + retention.previousSecretMs },
+        ...replaced.previous.filter(({ until }) => until > now),
       ];
       await store.putEndpoint(transaction, {
         ...existing,
-        ...secretColumns(dataKeys, scope, { secret, former }),
+        ...secretColumns(dataKeys, scope, { secret, previous }),
       });
       return secret;
     },
 
     /** Deletes replaced secrets that sign nothing any more at `now`, in epoch milliseconds of real time. */
-    async deleteFormerSecrets(database: Database, now: number): Promise<void> {
-      const isKept = ({ until }: FormerSecret) => until > now;
+    async deletePreviousSecrets(database: Database, now: number): Promise<void> {
+      const isKept = ({ until }: PreviousSecret) => until > now;
       await rewrite(
         database,
-        (row) => readSecrets(dataKeys, row).former.every(isKept),
-        ({ secret, former }) => ({ secret, former: former.filter(isKept) }),
+        (row) => readSecrets(dataKeys, row).previous.every(isKept),
+        ({ secret, previous }) => ({ secret, previous: previous.filter(isKept) }),
       );
     },
 
@@ -112,7 +112,7 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
     rotateDataKey: (database: Database, onProgress: (done: number, of: number) => void) =>
       rewrite(
         database,
-        ({ secret, former_secrets: former }) => dataKeys.isCurrent(secret) && dataKeys.isCurrent(former),
+        ({ secret, former_secrets: previous }) => dataKeys.isCurrent(secret) && dataKeys.isCurrent(previous),
         (secrets) => secrets,
         onProgress,
       ),

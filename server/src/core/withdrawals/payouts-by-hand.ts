@@ -15,15 +15,15 @@ export function createPayoutsByHand(auditLog: Pick<AuditLog, 'record'>, payouts:
     work: () => Promise<PayoutRow>,
     remarks: AuditFields = {},
   ): Promise<PayoutRow> {
-    const former = await payouts.findAny(transaction, id);
+    const previous = await payouts.findAny(transaction, id);
     const row = await work();
-    if (former?.status === row.status) return row;
+    if (previous?.status === row.status) return row;
     await auditLog.record(transaction, {
       ...scopeOf(row),
       actor,
       action,
       subjectId: id,
-      before: former && factsOf(former),
+      before: previous && factsOf(previous),
       after: { ...factsOf(row), ...remarks },
     });
     return row;

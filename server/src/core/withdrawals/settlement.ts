@@ -33,26 +33,26 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   /** @param key of the posting; undefined for a step on the way, which leaves the money where it is */
   async function change(
     transaction: Transaction,
-    former: TransferRow,
+    previous: TransferRow,
     changes: Partial<TransferRow>,
     key?: PostingKey,
   ): Promise<TransferRow> {
-    const scope = scopeOf(former);
+    const scope = scopeOf(previous);
     const now = clock.now(scope);
-    const row = { ...former, ...changes, updated_at: now };
+    const row = { ...previous, ...changes, updated_at: now };
     // Before anything of the ledger is locked: it may lock a payment.
     await onTransfer(transaction, row);
     if (key !== undefined) {
       const { mode, currency, merchant_id: merchantId } = row;
-      const entries = [...booked(former).map(reversed), ...booked(row)];
+      const entries = [...booked(previous).map(reversed), ...booked(row)];
       // Other decisions about the merchant's coins need this lock, and must not see half of this change.
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-      const txHash = row.tx_hash ?? former.tx_hash;
+      const txHash = row.tx_hash ?? previous.tx_hash;
       await ledger.post(transaction, { key, mode, currency, txHash, entries });
     }
     await store.updateTransfer(transaction, row);
     await payouts.syncWithTransfer(transaction, row);
-    if (row.status !== former.status && (row.status === 'success' || row.status === 'failed')) {
+    if (row.status !== previous.status && (row.status === 'success' || row.status === 'failed')) {
       await outbox.add(transaction, {
         ...scope,
         type: `transfer.${row.status}`,

@@ -71,14 +71,14 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
     remarks: AuditFields = {},
   ): Promise<TransferRow> {
     return database.write(async (transaction) => {
-      const former = await transfers.findAny(transaction, id);
+      const previous = await transfers.findAny(transaction, id);
       const row = await work(transaction);
       await auditLog.record(transaction, {
         ...scopeOf(row),
         actor,
         action,
         subjectId: id,
-        before: former && factsOf(former),
+        before: previous && factsOf(previous),
         after: { ...factsOf(row), ...remarks },
       });
       return row;

@@ -121,7 +121,7 @@ export async function makeBookings(
     const { currency: code, created_at: time } = posting;
     const asset = currencies.known(code);
     const text = (units: bigint) => fromUnits(units, asset.decimals);
-    const { payment, receipt, isOfRefund, ...said } = describe(posting, about, deps);
+    const { payment, receipt, isOfRefund, ...described } = describe(posting, about, deps);
     const rate = valuation(code, time) ?? ownRate(receipt, payment, asset, currency);
     return linesOf(posting.key, entries.get(posting.id) ?? [], isOfRefund).map((line): Booking => {
       const amount = totalOf(line);
@@ -145,7 +145,7 @@ export async function makeBookings(
           rateSource: rate.source,
           rateTime: isoTime(rate.at),
         }),
-        ...said,
+        ...described,
         payment: payment?.id,
         note: line.note,
       };

@@ -59,8 +59,8 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       if (visitor.session !== undefined) {
         await store.deleteSessionByToken(transaction, tokenDigest(visitor.session));
       }
-      const former = await store.listSessions(transaction, personId);
-      for (const { id } of former.slice(maxSessions - 1))
+      const previous = await store.listSessions(transaction, personId);
+      for (const { id } of previous.slice(maxSessions - 1))
         await store.deleteSession(transaction, personId, id);
       const token = newToken();
       const now = clock.real();

@@ -43,13 +43,13 @@ export function picture(text: string): Html {
   }
   const top = ({ row }: Step) => tops[row] ?? 0;
   const height = (step: Step) => (step.lines.length === 0 ? heightOf(rows[step.row] ?? []) : boxHeight(step));
-  const said = arrows.map(
+  const spoken = arrows.map(
     ({ from, to, label }) => `${nameOf(steps, from)} → ${nameOf(steps, to)}${label && ` (${label})`}`,
   );
   return html`<div class="picture" role="group" aria-label="Picture" tabindex="0">
     <svg
       role="img"
-      aria-label="${said.join('; ')}"
+      aria-label="${spoken.join('; ')}"
       viewBox="0 0 ${String(width + 8)} ${String(bottom - space + 8)}"
       width="${String(width + 8)}"
       height="${String(bottom - space + 8)}"

@@ -47,12 +47,12 @@ async function rotateTable(
   });
   for await (const page of pages) {
     // Nulls and empty texts are never encrypted.
-    const isFormer = (value: unknown) =>
+    const isOutdated = (value: unknown) =>
       typeof value === 'string' && value !== '' && !personalData.isCurrent(value);
-    const former = page.filter((row) => sealed.some((column) => isFormer(row[column])));
-    if (former.length > 0) {
+    const outdated = page.filter((row) => sealed.some((column) => isOutdated(row[column])));
+    if (outdated.length > 0) {
       await database.write(async (transaction) => {
-        for (const row of former) {
+        for (const row of outdated) {
           const open: Record<string, unknown> = { ...row };
           const set = changeSealed(personalData, of, row, (text, _how, column) => {
             open[column] = text;
@@ -65,7 +65,7 @@ async function rotateTable(
         }
       });
     }
-    changed += former.length;
+    changed += outdated.length;
     seen += page.length;
     onProgress(seen);
   }

@@ -46,8 +46,8 @@ export function createReminders({ database, clock, currencies, hooks, publicUrl 
             const isOverdue = row?.due_at != null && now > row.due_at;
             // Another server was faster.
             if (!row || row[isOverdue ? 'overdue_told' : 'due_told'] === row.due_at) return;
-            const told = isOverdue ? { overdue_told: row.due_at } : { due_told: row.due_at };
-            await store.updateLink(transaction, { ...row, ...told });
+            const notified = isOverdue ? { overdue_told: row.due_at } : { due_told: row.due_at };
+            await store.updateLink(transaction, { ...row, ...notified });
             const invoice = await view(transaction, row);
             if (invoice) await hooks.onInvoiceDue(transaction, invoice);
           });

@@ -130,8 +130,8 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
         const amount = priceOf(link, press.amount) * BigInt(quantity);
         const order = [String(quantity), String(amount), JSON.stringify(answers)];
         const token = await digest(transaction, press.token, ...order);
-        const former = await store.findPress(transaction, link.id, token);
-        if (former && ['in progress', 'success'].includes(statusOf(former.state))) return former.id;
+        const previous = await store.findPress(transaction, link.id, token);
+        if (previous && ['in progress', 'success'].includes(statusOf(previous.state))) return previous.id;
         refuse(whyClosed(link, await heldOf(transaction, link), quantity));
         const number = link.presses + 1;
         await store.updateLink(transaction, { ...link, presses: number });

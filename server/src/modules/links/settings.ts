@@ -47,9 +47,9 @@ export const isInMetadata = (name: string): boolean => name !== 'email' && name 
 
 /** The settings after a change. Problem: `validation_error`. */
 export function changeSettings(before: Settings, changes: LinkChanges, currency: Currency): Settings {
-  const unitsOf = (name: 'amount' | 'minAmount' | 'maxAmount', former: bigint | null) => {
+  const unitsOf = (name: 'amount' | 'minAmount' | 'maxAmount', previous: bigint | null) => {
     const given = changes[name];
-    if (given === undefined) return former;
+    if (given === undefined) return previous;
     return given === null ? null : parseAmount(given, currency, name);
   };
   const { presets, uses, fields, metadata, expiresAt, stock, dueAt } = changes;

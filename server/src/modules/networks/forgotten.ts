@@ -30,10 +30,10 @@ export async function findForgotten<C>(
   if (answers.length === 0) return new Map();
   return new Map(
     asked.map((txHash, index) => {
-      const said = answers.map((answer) => answer[index]);
-      if (said.includes('waits')) return [txHash, 'by none'];
-      const isByAll = said.length === nodeCount && said.every((one) => one === 'unknown');
-      return [txHash, isByAll || said.includes('is over') ? 'by all' : 'by some'];
+      const reported = answers.map((answer) => answer[index]);
+      if (reported.includes('waits')) return [txHash, 'by none'];
+      const isByAll = reported.length === nodeCount && reported.every((one) => one === 'unknown');
+      return [txHash, isByAll || reported.includes('is over') ? 'by all' : 'by some'];
     }),
   );
 }

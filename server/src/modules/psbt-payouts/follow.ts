@@ -140,8 +140,8 @@ async function noteUnspent(at: Look): Promise<void> {
   const scan = await readCursor(deps.database.reader, { mode, network });
   const isDue = (height: number) => height - keptBlocks >= from + noteEveryBlocks;
   if (!scan || !isDue(scan.height)) return;
-  const told = await to.node.unspentAt(psbt.inputs.map(outpointOf), signal);
-  const height = Math.min(told ?? -1, scan.height);
+  const reported = await to.node.unspentAt(psbt.inputs.map(outpointOf), signal);
+  const height = Math.min(reported ?? -1, scan.height);
   if (isDue(height)) await note(at, { from_height: height - keptBlocks });
 }
 

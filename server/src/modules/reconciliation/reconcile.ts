@@ -87,11 +87,11 @@ export type Look = Awaited<ReturnType<typeof compare>>[number];
 async function noteFirst(
   { deps: { database, now }, network, above }: Pass,
   { place, asset, balance, difference, reading }: Look,
-  former: BalanceDifferenceRow | undefined,
+  previous: BalanceDifferenceRow | undefined,
 ): Promise<Outcome> {
   // An amount that must be counted again is looked at twice, although nothing differs without it.
-  if (sizeOf(asset, difference, undefined) === 'nothing' && former?.sent !== store.sentUnknown) {
-    if (former) await quiet(database, former);
+  if (sizeOf(asset, difference, undefined) === 'nothing' && previous?.sent !== store.sentUnknown) {
+    if (previous) await quiet(database, previous);
     return 'none';
   }
   const { height, hash, node } = reading;
@@ -104,10 +104,10 @@ async function noteFirst(
     height,
     hash,
     node,
-    above: Math.min(above, former?.above ?? above, height - 1),
-    spent: former?.spent ?? 0n,
-    sent: former?.sent ?? 0,
-    found_at: former?.found_at ?? now(),
+    above: Math.min(above, previous?.above ?? above, height - 1),
+    spent: previous?.spent ?? 0n,
+    sent: previous?.sent ?? 0,
+    found_at: previous?.found_at ?? now(),
   });
   return 'seen';
 }
@@ -128,11 +128,11 @@ async function lookAgain(pass: Pass, look: Look, noted: BalanceDifferenceRow): P
   if (reading.height <= row.height || look.scanned < row.height || !isAnother) return outcomeSoFar(row);
   // The books have moved on since the first look, which may have been ahead of them.
   const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);
-  const former = books.difference(place, row.balance, row.spent);
-  const counted = await countSpending(pass, look, { ...noted, difference: former });
+  const previous = books.difference(place, row.balance, row.spent);
+  const counted = await countSpending(pass, look, { ...noted, difference: previous });
   if (counted) return counted;
-  const wasMoved = former > 0n && difference < former && (await movedSince(pass, look, row));
-  const agreed = wasMoved ? former : agreedOn(former, difference);
+  const wasMoved = previous > 0n && difference < previous && (await movedSince(pass, look, row));
+  const agreed = wasMoved ? previous : agreedOn(previous, difference);
   const { minAmount } = network.network.assets[place.currency] ?? {};
   const size = sizeOf(asset, agreed, minAmount);
   if (size === 'nothing') return noteFirst(pass, look, row);
@@ -197,9 +197,9 @@ async function movedSince(
 }
 
 /** The difference that both looks agree on: none if they differ in its direction. */
-function agreedOn(former: bigint, now: bigint): bigint {
-  if (former > 0n && now > 0n) return former < now ? former : now;
-  if (former < 0n && now < 0n) return former > now ? former : now;
+function agreedOn(previous: bigint, now: bigint): bigint {
+  if (previous > 0n && now > 0n) return previous < now ? previous : now;
+  if (previous < 0n && now < 0n) return previous > now ? previous : now;
   return 0n;
 }
 

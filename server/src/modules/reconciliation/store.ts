@@ -24,7 +24,7 @@ export function readReconciliation(
 }
 
 /** The condition of the index of those that somebody may have to look at. */
-const isTold = (table: string): Expression<SqlBool> => sql<SqlBool>`${sql.ref(table)}.state <> 'spent'`;
+const isReported = (table: string): Expression<SqlBool> => sql<SqlBool>`${sql.ref(table)}.state <> 'spent'`;
 
 /**
  * The height to which the balances of each network were compared, and the number that differ: not those that a wallet
@@ -37,13 +37,13 @@ export async function readStatus(reader: Reader) {
     .orderBy('mode')
     .orderBy('network')
     .execute();
-  const told = await reader
+  const reported = await reader
     .selectFrom('balance_differences')
-    .where(isTold('balance_differences'))
+    .where(isReported('balance_differences'))
     .groupBy(['mode', 'network', 'state'])
     .select((e) => ['mode', 'network', 'state', e.fn.countAll<number>().as('count')])
     .execute();
-  return { rounds, differences: told };
+  return { rounds, differences: reported };
 }
 
 /** Begins with a network that was not reconciled before. */
@@ -119,7 +119,7 @@ export async function listDifferences(reader: Reader): Promise<BalanceDifference
   const rows = await reader
     .selectFrom('balance_differences')
     .selectAll()
-    .where(isTold('balance_differences'))
+    .where(isReported('balance_differences'))
     .orderBy('mode')
     .orderBy('network')
     .orderBy('found_at')
@@ -144,7 +144,7 @@ export async function listOwn(
     .leftJoin('payments', 'payments.id', 'addresses.payment_id')
     .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
     .selectAll('found')
-    .where(isTold('found'))
+    .where(isReported('found'))
     .where('found.mode', '=', mode)
     .where('found.network', 'in', networks)
     .where((e) =>
@@ -172,7 +172,7 @@ export async function countShortages(
       )
       .leftJoin('payments', 'payments.id', 'addresses.payment_id')
       .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-      .where(isTold('found'))
+      .where(isReported('found'))
       .where((e) => e.and({ 'found.mode': mode, 'found.state': 'shortage' }))
       .where('found.network', 'in', networks)
       .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId })),

@@ -118,9 +118,10 @@ async function lookAtServer({ config, connected, publicUrl, signal }: CommandCon
     const reply = await fetch(`${publicUrl}/readyz`, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
     });
-    const said = readiness.safeParse(await reply.json().catch(() => undefined));
-    const text = said.data?.message ?? `It answers with HTTP ${reply.status}, and not as this server does`;
-    const isReady = reply.ok && said.success;
+    const reported = readiness.safeParse(await reply.json().catch(() => undefined));
+    const text =
+      reported.data?.message ?? `It answers with HTTP ${reply.status}, and not as this server does`;
+    const isReady = reply.ok && reported.success;
     if (!isReady) found.push(problem(`${publicUrl}: ${text}`));
     // Anything after the first word is a problem that does not keep it from serving.
     else

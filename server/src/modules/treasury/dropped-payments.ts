@@ -40,8 +40,8 @@ export async function takeBackDropped(
       await store.updatePayment(transaction, payment, changes);
       // Its cost depends on the block.
       if (gas === payment.gas) return;
-      const former = await takeBackGas(deps, transaction, place, payment.tx_hash);
-      if (former) await bookGas(deps, transaction, on, payment.tx_hash, former.merchant_id, gas);
+      const previous = await takeBackGas(deps, transaction, place, payment.tx_hash);
+      if (previous) await bookGas(deps, transaction, on, payment.tx_hash, previous.merchant_id, gas);
     });
   }
 }

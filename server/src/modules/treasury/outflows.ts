@@ -40,11 +40,11 @@ export function createOutflows(deps: TreasuryContext) {
       return database.write(async (transaction) => {
         const { treasuriesOf } = await readOwners(deps, transaction, mode);
         const treasuries = treasuriesOf(merchantId);
-        const said = { note, noted_by: storedActor(actor), noted_at: clock.real() };
+        const paymentNote = { note, noted_by: storedActor(actor), noted_at: clock.real() };
         const rows =
           treasuries.length === 0
             ? []
-            : await store.notePayments(transaction, { mode, network }, { txHash, treasuries }, said);
+            : await store.notePayments(transaction, { mode, network }, { txHash, treasuries }, paymentNote);
         const first = orNotFound(rows[0], 'payment of a treasury that no transfer explains');
         await auditLog.record(transaction, {
           merchantId,

@@ -343,10 +343,10 @@ export function createPayoutExports(deps: TreasuryContext) {
           if ('decision' in why) {
             const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
             const treasuries = treasuriesOf(transfer.merchant_id);
-            const said = { note: why.decision, noted_by: storedActor(actor), noted_at: now };
+            const paymentNote = { note: why.decision, noted_by: storedActor(actor), noted_at: now };
             // An equal transfer that waits may have been paid.
             const others = alike?.waiting.filter(({ id }) => !ids.includes(id)) ?? [];
-            await noteUnclear(transaction, transfer, treasuries, said, others.length);
+            await noteUnclear(transaction, transfer, treasuries, paymentNote, others.length);
           }
           await auditLog.record(transaction, {
             merchantId: transfer.merchant_id,

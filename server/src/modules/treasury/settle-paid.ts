@@ -105,7 +105,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
       .filter((row) => row.treasury === treasury)
       .map(({ currency, amount }) => ({ currency, units: amount }));
     if (!isCrossChecked(on.network, stake)) return true;
-    if (await isToldByTwo(watchedFor(on, owners, [transfer]), payment, signal)) return true;
+    if (await isReportedByTwo(watchedFor(on, owners, [transfer]), payment, signal)) return true;
     warnOnce(
       placeOf(on),
       { transfers: [transfer.id], txHash },
@@ -177,13 +177,13 @@ export function createPaymentSettler(deps: TreasuryContext) {
     for (const { waiting, paid } of groups) {
       const able = waiting.filter((transfer) => paid.some((row) => canBeFor(deps, row, transfer)));
       const { pairs, left } = match(deps, able, paid);
-      const isUntold = paid.some((row) => !row.is_certain);
-      if (pairs.length < able.length || isUntold) {
+      const isUncertain = paid.some((row) => !row.is_certain);
+      if (pairs.length < able.length || isUncertain) {
         const facts = { transfers: able.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
         warnOnce(
           place,
           facts,
-          isUntold
+          isUncertain
             ? 'The treasury may have paid a transfer, and no node could show it. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
             : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
         );
@@ -228,7 +228,7 @@ async function assignManual(transaction: Transaction, payment: TreasuryPaymentRo
 }
 
 /** True if two nodes, of different providers, have the payment in its block, and none that has the block lacks it. */
-async function isToldByTwo(
+async function isReportedByTwo(
   watched: Watched,
   payment: TreasuryPaymentRow,
   signal: AbortSignal,
@@ -241,15 +241,15 @@ async function isToldByTwo(
       (name) => row[name] === payment[name],
     );
   try {
-    const told = await watched.on.evm.each(
+    const reports = await watched.on.evm.each(
       async (node) => ({
         provider: watched.on.evm.providerOf(node.name),
         isThere: (await reader.read(node, range, watched)).payments.some(isSame),
       }),
       signal,
     );
-    const providers = new Set(told.map(({ provider }) => provider));
-    return providers.size >= 2 && told.every(({ isThere }) => isThere);
+    const providers = new Set(reports.map(({ provider }) => provider));
+    return providers.size >= 2 && reports.every(({ isThere }) => isThere);
   } catch (error) {
     // It waits, as a receipt does.
     if (error instanceof NodesUnavailable) return false;

@@ -68,8 +68,8 @@ export async function ensureNoncePassed(
       );
     }
   }
-  const told = new Set(answers.map(({ provider }) => provider));
-  if (told.size < Math.min(2, on.evm.providers)) {
+  const providers = new Set(answers.map(({ provider }) => provider));
+  if (providers.size < Math.min(2, on.evm.providers)) {
     throw refused(
       `Only one of the ${on.evm.providers} providers can return the nonce of ${account} at block ${height}, and it takes two`,
     );

@@ -156,7 +156,7 @@ export async function noteUnclear(
   transaction: Transaction,
   transfer: TransferRow,
   treasuries: readonly string[],
-  said: PaymentNote,
+  paymentNote: PaymentNote,
   left: number,
 ): Promise<void> {
   if (treasuries.length === 0) return;
@@ -171,7 +171,7 @@ export async function noteUnclear(
     .orderBy('block_height', 'desc')
     .orderBy('output_index')
     .execute();
-  for (const row of rows.slice(left)) await updatePayment(transaction, payments.decode(row), said);
+  for (const row of rows.slice(left)) await updatePayment(transaction, payments.decode(row), paymentNote);
 }
 
 /** The purpose of a payment that someone has named. */
@@ -223,11 +223,11 @@ export async function notePayments(
   transaction: Transaction,
   { mode, network }: NetworkRef,
   of: { readonly txHash: string; readonly treasuries: readonly string[] },
-  said: PaymentNote,
+  paymentNote: PaymentNote,
 ): Promise<TreasuryPaymentRow[]> {
   const rows = await transaction
     .updateTable('treasury_payments')
-    .set(said)
+    .set(paymentNote)
     .where((e) => e.and({ mode, network, tx_hash: of.txHash, may_settle: 0 }))
     .where((e) => e.fn('lower', ['treasury']), 'in', of.treasuries)
     .where('transfer_id', 'is', null)

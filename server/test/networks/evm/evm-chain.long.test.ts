@@ -508,15 +508,15 @@ describe('The final block of a node', () => {
   let proxy: ProviderProxy;
   let time: number;
   /** The height that `finalized` is answered with; the node's own answer if it is undefined. */
-  let told: number | undefined;
+  let reported: number | undefined;
   let warnings: string[];
   beforeEach(async () => {
     proxy = await startProviderProxy(anvil.url);
     proxy.change = ({ params }, result) =>
-      told === undefined || params[0] !== 'finalized'
+      reported === undefined || params[0] !== 'finalized'
         ? undefined
-        : { ...(result as object), number: `0x${told.toString(16)}` };
-    [time, told, warnings] = [Date.now(), undefined, []];
+        : { ...(result as object), number: `0x${reported.toString(16)}` };
+    [time, reported, warnings] = [Date.now(), undefined, []];
     await anvil.mine(5);
   });
   afterEach(() => proxy.close());
@@ -537,28 +537,28 @@ describe('The final block of a node', () => {
 
   it('A final block is believed once the node has moved on from it: the lower one of its last two answers', async () => {
     const chain = openProxied();
-    told = 100;
+    reported = 100;
     expect(await finalizedOf(chain)).toBeUndefined();
     expect(await finalizedOf(chain)).toBeUndefined();
-    told = 101;
+    reported = 101;
     expect(await finalizedOf(chain)).toMatchObject({ height: 100 });
     expect(await finalizedOf(chain)).toMatchObject({ height: 101 });
     await anvil.mine();
-    told = 102;
+    reported = 102;
     expect(await finalizedOf(chain)).toMatchObject({ height: 101 });
     expect(await finalizedOf(chain)).toMatchObject({ height: 102 });
   });
 
   it('A final block above the newest one is ignored, and reported once; no maximum is kept', async () => {
     const chain = openProxied();
-    for (told of [2, 3]) await finalizedOf(chain);
+    for (reported of [2, 3]) await finalizedOf(chain);
     expect(await finalizedOf(chain)).toMatchObject({ height: 3 });
-    told = 1_000_000_000;
+    reported = 1_000_000_000;
     expect(await finalizedOf(chain)).toBeUndefined();
     expect(await finalizedOf(chain)).toBeUndefined();
-    told = 1;
+    reported = 1;
     expect(await finalizedOf(chain)).toBeUndefined();
-    told = 2;
+    reported = 2;
     expect(await finalizedOf(chain)).toMatchObject({ height: 1 });
     expect(warnings.filter((text) => text.includes('calls block 1000000000 final'))).toHaveLength(1);
   });

@@ -20,7 +20,7 @@ let nextIndex = 100;
 let first: ProviderProxy;
 let second: ProviderProxy;
 /** Every warning and error of a test. */
-let said: string[];
+let logged: string[];
 let time: number;
 
 beforeAll(async () => {
@@ -32,12 +32,12 @@ afterAll(() => anvil.stop());
 beforeEach(async () => {
   first = await startProviderProxy(anvil.url);
   second = await startProviderProxy(anvil.url);
-  said = [];
+  logged = [];
   time = Date.now();
 });
 afterEach(async () => {
   await Promise.all([first.close(), second.close()]);
-  const text = said.join('\n');
+  const text = logged.join('\n');
   expect(urlSecrets.filter((secret) => text.includes(secret))).toEqual([]);
   expect(text).not.toContain('127.0.0.1');
 });
@@ -62,7 +62,7 @@ function config(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {
 function openChain(nodes: readonly ProviderProxy[], changes: Partial<EvmConfig> = {}): EvmChain {
   return createEvmChain(config(nodes, changes), {
     watched: async (addresses) => new Set(addresses),
-    warn: (message) => said.push(message),
+    warn: (message) => logged.push(message),
     now: () => time,
   });
 }
@@ -74,7 +74,7 @@ async function failure(promise: Promise<unknown>): Promise<Error> {
     (caught: unknown) => caught as Error,
   );
   const { message, stack = '', cause } = error;
-  said.push(message, stack, JSON.stringify(error), String(cause));
+  logged.push(message, stack, JSON.stringify(error), String(cause));
   return error;
 }
 
@@ -125,7 +125,7 @@ describe('The second node is asked', () => {
     first.respond = respond;
     const chain = openChain([first, second]);
     await expectPaidThroughSecond(chain);
-    expect(said.join()).toContain(text);
+    expect(logged.join()).toContain(text);
   });
 
   it.each([
@@ -138,21 +138,21 @@ describe('The second node is asked', () => {
       return true;
     };
     await expectPaidThroughSecond(openChain([first, second]));
-    expect(said.join()).toContain(text);
+    expect(logged.join()).toContain(text);
   });
 
   it('The second node is asked if the first one is on another network, which is asked for nothing but its chain id', async () => {
     first.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
     await expectPaidThroughSecond(openChain([first, second]));
     expect(new Set(first.calls.map(({ method }) => method))).toEqual(new Set(['eth_chainId']));
-    expect(said.join()).toContain('evm-dev has the chain id 31337, the node has 1');
+    expect(logged.join()).toContain('evm-dev has the chain id 31337, the node has 1');
   });
 
   it('The second node is asked if the first one puts its URL into an error', async () => {
     first.change = ({ method }) =>
       method === 'eth_chainId' ? new Error(`No quota for ${first.url}`) : undefined;
     await expectPaidThroughSecond(openChain([first, second]));
-    expect(said.join()).toContain('No quota for [hidden]');
+    expect(logged.join()).toContain('No quota for [hidden]');
   });
 });
 
@@ -552,7 +552,7 @@ describe('The check of a network', () => {
     const findings = [];
     for await (const finding of checkEvmNetwork(config(...parameters), signal)) {
       findings.push(finding);
-      said.push(finding.text);
+      logged.push(finding.text);
     }
     return findings;
   }

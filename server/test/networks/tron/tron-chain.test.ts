@@ -71,10 +71,10 @@ describe('Recorded replies', () => {
     // A block is final that the node has moved on from.
     let final = 0;
     const moving = await serve(async (path, body) => {
-      const said = recorded(path, body);
+      const reply = recorded(path, body);
       return body.params?.[0] === 'finalized'
-        ? { ...(said as object), number: `0x${final.toString(16)}` }
-        : said;
+        ? { ...(reply as object), number: `0x${final.toString(16)}` }
+        : reply;
     });
     const chain = openChain(moving.url, {}, undefined, () => time);
     for (final of [0x3fe56c0, 0x3fe56c1]) {

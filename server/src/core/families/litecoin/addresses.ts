@@ -7,7 +7,7 @@ const test: AddressPrefixes = {
   bech32: 'tltc',
   pubKeyHash: 0x6f,
   scriptHash: 0x3a,
-  formerScriptHash: 0xc4,
+  oldScriptHash: 0xc4,
 };
 
 export const addresses: FamilyAddresses = {
@@ -15,7 +15,7 @@ export const addresses: FamilyAddresses = {
   testAccount: "m/84'/1'/1'",
   ...bitcoinKind({
     prefixes: {
-      main: { bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, formerScriptHash: 0x05 },
+      main: { bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, oldScriptHash: 0x05 },
       test,
       regtest: { ...test, bech32: 'rltc' },
     },

@@ -32,8 +32,8 @@ const firstPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
 /** The columns that change with a failure. */
-const afterFailure = (former: QuarantineTable | undefined, error: unknown, now: number) => {
-  const tries = (former?.tries ?? 0) + 1;
+const afterFailure = (previous: QuarantineTable | undefined, error: unknown, now: number) => {
+  const tries = (previous?.tries ?? 0) + 1;
   return {
     reason: errorMessage(error).slice(0, 1000),
     tries,
@@ -68,18 +68,18 @@ interface Failed extends NetworkRef {
 
 export type Quarantine = ReturnType<typeof createQuarantine>;
 
-/** @returns a function that quarantines a payment or transfer that a scan could not process, and logs it. Its `former` is the row of the last failure */
+/** @returns a function that quarantines a payment or transfer that a scan could not process, and logs it. Its `previous` is the row of the last failure */
 export function createQuarantine(clock: Clock, log: Logger) {
   return async (
     transaction: Transaction,
     { mode, network, id, paymentId, transfer, error }: Failed,
-    former: QuarantineTable | undefined,
+    previous: QuarantineTable | undefined,
   ): Promise<void> => {
     const now = clock.real();
     const changes = {
       payment_id: paymentId,
       transfer: column.write(transfer ?? null),
-      ...afterFailure(former, error, now),
+      ...afterFailure(previous, error, now),
     };
     await transaction
       .insertInto('quarantine')

@@ -223,20 +223,20 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       for (const { work, due } of ready) {
         await pauseIfLong();
         const { id } = work.payment;
-        const former = quarantined.get(id);
+        const previous = quarantined.get(id);
         const hasWork = due.lost.length + due.confirmed.length + due.dropped > 0;
-        if (!hasWork && !work.hasNews && !former) continue;
+        if (!hasWork && !work.hasNews && !previous) continue;
         const failure = await isolate(transaction, () =>
           settleReceipts(context, transaction, scan, work, due),
         );
         if (failure) {
           await storeReceipts(transaction, [work]);
           const failed = { mode, network, id, paymentId: id, transfer: undefined, ...failure };
-          await quarantine(transaction, failed, former);
+          await quarantine(transaction, failed, previous);
           continue;
         }
         settled.add(work);
-        if (former) await release(transaction, former);
+        if (previous) await release(transaction, previous);
       }
       await storeRest(
         transaction,

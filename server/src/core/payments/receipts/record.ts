@@ -71,10 +71,10 @@ export function createRecordReceipts(context: ReceiptsContext) {
       await pauseIfLong();
       const work = known.get(key);
       const receipt = work?.receipts.get(key);
-      const former = quarantined.get(key);
+      const previous = quarantined.get(key);
       if (work && receipt) {
         // Its payment can be read again.
-        if (former) await release(transaction, former);
+        if (previous) await release(transaction, previous);
         const isBack = receipt.status === 'dropped' || receipt.status === 'reversed';
         const current: ReceiptRow = {
           ...receipt,
@@ -108,8 +108,8 @@ export function createRecordReceipts(context: ReceiptsContext) {
           transfer: found,
           ...failure,
         };
-        await quarantine(transaction, failed, former);
-      } else if (former) await release(transaction, former);
+        await quarantine(transaction, failed, previous);
+      } else if (previous) await release(transaction, previous);
     }
 
     for (const work of works.values()) {

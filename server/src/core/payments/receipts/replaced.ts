@@ -30,22 +30,22 @@ export async function replaceByBalance(
     const known = all.map(({ receipts }) => receipts.get(key)).find((receipt) => receipt !== undefined);
     if (known && isLive(known) && known.block_height !== null) continue;
     for (const { work, keys } of shownByBalance) {
-      const formerKey = keys.find((one) => isSameMoney(work.receipts.get(one), found));
-      const receipt = work.receipts.get(formerKey ?? '');
-      if (formerKey === undefined || !receipt) continue;
+      const replacedKey = keys.find((one) => isSameMoney(work.receipts.get(one), found));
+      const receipt = work.receipts.get(replacedKey ?? '');
+      if (replacedKey === undefined || !receipt) continue;
       work.hasNews = true;
       const { amount, chainAmount = amount } = found.transfer;
       if (!known && receipt.chain_amount === chainAmount) {
         const named = await rename(transaction, receipt, found);
-        work.receipts.delete(formerKey);
+        work.receipts.delete(replacedKey);
         work.receipts.set(key, named);
         work.stored.set(named.id, named);
         work.isUncounted = true;
         break;
       }
       const gone = { ...receipt, block_height: null, block_hash: null, confirmed_at: null };
-      work.receipts.set(formerKey, gone);
-      work.replaced.add(formerKey);
+      work.receipts.set(replacedKey, gone);
+      work.replaced.add(replacedKey);
     }
   }
 }
@@ -108,10 +108,10 @@ export async function retireChanged(
       output_index: await freeIndex(transaction, scan, receipt.tx_hash),
     };
     await nameTransfer(transaction, gone);
-    const formerKey = transferKey(gone.tx_hash, gone.output_index);
+    const replacedKey = transferKey(gone.tx_hash, gone.output_index);
     work.receipts.delete(key);
-    work.receipts.set(formerKey, gone);
-    work.replaced.add(formerKey);
+    work.receipts.set(replacedKey, gone);
+    work.replaced.add(replacedKey);
     work.hasNews = true;
     work.isUncounted = true;
   }

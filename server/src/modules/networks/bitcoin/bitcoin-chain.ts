@@ -59,7 +59,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
   /** @param refused gets a head that is lower than the last one */
   async function readHead(
     node: BitcoinClient,
-    former: string | undefined,
+    outdatedHash: string | undefined,
     refused: ChainHead[],
   ): Promise<ChainHead> {
     const info = await node.info();
@@ -77,7 +77,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
         `${node.name} is behind: it is at block ${height}, and block ${latest.height} was read before`,
       );
     }
-    if (hash === former)
+    if (hash === outdatedHash)
       throw new NodeError('behind', `${node.name} is behind: another node has left block ${height}`);
     latestNode = node.name;
     if (mediantime !== undefined) medianTime = mediantime * 1000;
@@ -124,11 +124,11 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
 
     async head(signal) {
       // Only once: a chain can also return to blocks that it had dropped.
-      const former = outdated;
+      const outdatedHash = outdated;
       outdated = undefined;
       const refused: ChainHead[] = [];
       try {
-        latest = await nodes.run((node) => readHead(node, former, refused), signal);
+        latest = await nodes.run((node) => readHead(node, outdatedHash, refused), signal);
       } catch (error) {
         const [lower] = refused.sort((a, b) => b.height - a.height);
         if (!(error instanceof NodesUnavailable) || !lower || !latest) throw error;

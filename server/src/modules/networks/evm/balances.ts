@@ -85,8 +85,8 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
 
   return {
     /** True if a node belongs to another provider than one that was asked before, as far as there is another. */
-    isAnother: (node: string, former: string): boolean =>
-      nodes.providers === 1 || nodes.providerOf(node) !== nodes.providerOf(former),
+    isAnother: (node: string, previous: string): boolean =>
+      nodes.providers === 1 || nodes.providerOf(node) !== nodes.providerOf(previous),
     /** The number of addresses that a node reports at little cost. */
     pageSize: dialect.hasBalancesAtBlock ? mostAtOnce : mostOneByOne,
 

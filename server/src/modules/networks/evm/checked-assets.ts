@@ -33,7 +33,7 @@ export function createCheckedAssets(
   /** The findings that are believed; empty before the first check. */
   let believed: Findings = new Map();
   /** The last findings of each node. */
-  const said = new Map<string, Findings>();
+  const reported = new Map<string, Findings>();
   /** Good assets that nodes say are bad. */
   const disputes = new Map<string, { readonly count: number; readonly at: number }>();
   let checkedAt = 0;
@@ -63,11 +63,11 @@ export function createCheckedAssets(
         disputes.delete(currency);
         continue;
       }
-      const former = disputes.get(currency);
-      const isNext = !former || now() - former.at >= apartMs;
-      const count = (former?.count ?? 0) + (isNext ? 1 : 0);
-      disputes.set(currency, { count, at: isNext ? now() : former.at });
-      const isAlone = [...said.values()].some((other) => other.get(currency) === undefined);
+      const previous = disputes.get(currency);
+      const isNext = !previous || now() - previous.at >= apartMs;
+      const count = (previous?.count ?? 0) + (isNext ? 1 : 0);
+      disputes.set(currency, { count, at: isNext ? now() : previous.at });
+      const isAlone = [...reported.values()].some((other) => other.get(currency) === undefined);
       if (count >= answers && !isAlone) continue;
       throw new NodeError(
         'inconsistent',
@@ -79,7 +79,7 @@ export function createCheckedAssets(
   /** @throws NodeError if the node's answers do not agree with each other, or with those that are believed */
   async function check(evm: EvmClient): Promise<void> {
     const found = await askUntilSure(evm);
-    said.set(evm.name, found);
+    reported.set(evm.name, found);
     weigh(evm, found);
     for (const [currency, problem] of found) {
       if (problem !== undefined && problem !== believed.get(currency)) warn(problem);

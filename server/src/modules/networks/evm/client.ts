@@ -52,7 +52,7 @@ export const createNodeMemory = (now: () => number = Date.now) => ({
   pending: createSupport(now),
   contractMoves: createSupport(now),
   /** True if it has reported the state after a block. */
-  hasToldState: false,
+  hasReportedState: false,
 });
 
 /**
@@ -232,10 +232,10 @@ export function createEvmClient(
      */
     async atBlock<T>(question: () => Promise<T>): Promise<T | undefined> {
       const answer = await ifRefused(question(), (failure) => {
-        if (kept.hasToldState && !isStateGone(failure) && !isUnsupported(failure)) throw failure;
+        if (kept.hasReportedState && !isStateGone(failure) && !isUnsupported(failure)) throw failure;
         return undefined;
       });
-      if (answer !== undefined) kept.hasToldState = true;
+      if (answer !== undefined) kept.hasReportedState = true;
       return answer;
     },
 

@@ -73,22 +73,22 @@ export function createHeadReader(
    * block at a fixed distance that nobody has made final (go-ethereum#35418): so at first, after each interruption, and when a block is
    * closer to the newest than its rule, it is believed only what it has moved on from.
    */
-  function weigh({ name }: EvmClient, head: EvmHeader, said: BlockId, before: Finality): Finality {
+  function weigh({ name }: EvmClient, head: EvmHeader, reported: BlockId, before: Finality): Finality {
     const { notBefore, last, lag, isOnTrial, isAbsurd } = before;
-    if (said.height > head.height) {
+    if (reported.height > head.height) {
       if (isAbsurd !== true) {
-        warn(`${name} calls block ${said.height} final, above its newest block ${head.height}: ignored`);
+        warn(`${name} calls block ${reported.height} final, above its newest block ${head.height}: ignored`);
       }
       return { notBefore, isOnTrial: true, isAbsurd: true };
     }
-    const saidLag = head.height - said.height;
-    const believed = lowerOf(before.believed, said);
-    const known = { notBefore, last: said, lag: Math.min(saidLag, lag ?? saidLag) };
-    if (!isOnTrial && last && saidLag >= (lag ?? 0)) {
-      return { ...known, isOnTrial: false, believed: lowerOf(last, said) ?? said };
+    const reportedLag = head.height - reported.height;
+    const believed = lowerOf(before.believed, reported);
+    const known = { notBefore, last: reported, lag: Math.min(reportedLag, lag ?? reportedLag) };
+    if (!isOnTrial && last && reportedLag >= (lag ?? 0)) {
+      return { ...known, isOnTrial: false, believed: lowerOf(last, reported) ?? reported };
     }
-    const base = lowerOf(before.base, said) ?? said;
-    if (base.height < said.height) return { ...known, isOnTrial: false, believed: base };
+    const base = lowerOf(before.base, reported) ?? reported;
+    if (base.height < reported.height) return { ...known, isOnTrial: false, believed: base };
     return { ...known, lag, isOnTrial: true, base, believed };
   }
 

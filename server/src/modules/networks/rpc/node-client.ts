@@ -226,8 +226,8 @@ export function createNodeClient(options: NodeClientOptions) {
     };
     const results = own.map((answer) => (answer ? { answer: read(answer) } : undefined));
     if (!results.includes(undefined)) return results.map((one) => one?.answer);
-    const said = [...[...rest].filter(refusalIn).map(read), ...results.map((one) => one?.answer)];
-    const reason = said.find(
+    const reported = [...[...rest].filter(refusalIn).map(read), ...results.map((one) => one?.answer)];
+    const reason = reported.find(
       (one) => one instanceof NodeError || (one instanceof RpcFailure && !isOfCall(one)),
     );
     const unanswered =

@@ -76,19 +76,19 @@ export const tronDialect: Dialect = {
 
   async contractMoves(evm, { height, transactions }) {
     // Some providers do not offer it, and nodes behind a balancer that lack the block answer with an empty list.
-    const told = await evm.offers.contractMoves(async () => {
+    const reported = await evm.offers.contractMoves(async () => {
       const found = await unlessRefusing(evm.post('wallet/gettransactioninfobyblocknum', { num: height }));
       return Array.isArray(found) && found.length >= transactions.length ? (found as unknown[]) : undefined;
     });
-    if (told.kind === 'unsupported') return undefined;
-    if (told.kind === 'failed') {
+    if (reported.kind === 'unsupported') return undefined;
+    if (reported.kind === 'failed') {
       throw new NodeError(
         'inconsistent',
         `${evm.name} does not show now what contracts sent in block ${height}`,
       );
     }
     const hashes = new Set(transactions.map(({ hash }) => hash));
-    return told.value.filter(isObject).flatMap((info) => {
+    return reported.value.filter(isObject).flatMap((info) => {
       const txHash = `0x${String(info['id'])}`;
       // It is asked for by height. In another block at this height, there are other transactions.
       if (!hashes.has(txHash)) {

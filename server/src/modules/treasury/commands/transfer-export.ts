@@ -38,11 +38,11 @@ export const transferExportCommands = (rules: (context: CommandContext) => Treas
         const { transfers, actor, progress, signal } = context;
         const on = chosenNetwork(context, code);
         const { payoutExports } = rules(context);
-        const former =
+        const previous =
           again === undefined ? undefined : await payoutExports.retrieve({ merchantId }, again, on, signal);
         if (format === 'safe') {
-          const merchants = former
-            ? former.transfers.map(({ merchant }) => merchant)
+          const merchants = previous
+            ? previous.transfers.map(({ merchant }) => merchant)
             : (await transfers.listAll({ merchantId, status: 'pending' }))
                 .filter(
                   (row) =>
@@ -55,7 +55,7 @@ export const transferExportCommands = (rules: (context: CommandContext) => Treas
             );
           }
         }
-        const made = former ?? (await payoutExports.create(on, merchantId, actor, signal));
+        const made = previous ?? (await payoutExports.create(on, merchantId, actor, signal));
         const { id, safe, leftOut, held } = made;
         if (id !== undefined) {
           progress(
