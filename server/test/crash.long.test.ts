@@ -21,7 +21,7 @@ const serversOn = { SQLite: 1, PostgreSQL: 2 } as const;
 
 describe.concurrent.each(engines)('a server killed at any moment, on $name', (engine) => {
   it(
-    `keeps everything that it confirmed and posts nothing twice, over ${rounds} rounds`,
+    `A server killed at any moment keeps all that it confirmed and posts nothing twice, over ${rounds} rounds`,
     { timeout: 60_000 + rounds * 15_000 },
     // Concurrent tests have an `expect` each.
     async ({ expect }) => {

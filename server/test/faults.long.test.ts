@@ -101,7 +101,7 @@ async function ownPostgres(settings: readonly string[] = [], parent?: string) {
 }
 
 describe.skipIf(!canFail)('when the power is cut, on SQLite', () => {
-  it(`keeps all that it confirmed, over ${cuts} cuts (seed ${seed})`, { timeout }, async () => {
+  it(`SQLite loses nothing confirmed in ${cuts} power cuts (seed ${seed})`, { timeout }, async () => {
     // Pages that the server did not write itself would count as never synced.
     const { url: databaseUrl, dispose } = await sqlite.createEmpty();
     onTestFinished(dispose);
@@ -131,7 +131,7 @@ describe.skipIf(!canFail)('when the power is cut, on SQLite', () => {
 });
 
 describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
-  it(`loses and doubles nothing when it is killed, ${rounds} times`, { timeout }, async () => {
+  it(`Nothing is lost or doubled when PostgreSQL is killed, ${rounds} times`, { timeout }, async () => {
     const { url, crash } = await ownPostgres();
     const servers = [
       await startProcess({ DATABASE_URL: url, ...settings }),
@@ -157,7 +157,7 @@ describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
     printFigures('PostgreSQL killed, two servers', { rounds, ...count(answered) });
   });
 
-  it(`works again when no connection was left, ${rounds} times`, { timeout }, async () => {
+  it(`A server recovers after PostgreSQL had no connections left, ${rounds} times`, { timeout }, async () => {
     const { url } = await ownPostgres(['max_connections=12', 'superuser_reserved_connections=0']);
     const server = await startProcess({ DATABASE_URL: url, ...settings });
     onTestFinished(() => server.kill());
@@ -200,7 +200,7 @@ describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
 
 describe.skipIf(engines.length === 1 || !canMount)('a PostgreSQL whose disk is full', () => {
   it(
-    `loses and doubles nothing, and continues when there is room, ${rounds} times`,
+    `A server loses and doubles nothing while the disk of PostgreSQL is full, and then continues, ${rounds} times`,
     { timeout },
     async () => {
       const disk = await mountSmallDisk('192m');
@@ -268,7 +268,7 @@ async function forwardAt(target: string): Promise<string> {
 }
 
 describe.skipIf(!canFail)('when no name can be resolved', () => {
-  it('serves payers all the while, and then credits and reports what had to wait', { timeout }, async () => {
+  it('A server without DNS serves payers, and credits and reports payments later', { timeout }, async () => {
     const anvil = await startAnvil();
     onTestFinished(() => anvil.stop());
     const receiver = await startReceiver();
@@ -393,7 +393,7 @@ describe.skipIf(!canFail)('when no name can be resolved', () => {
 
 describe.skipIf(!canFail).each(enginesOfSoak)('when the clock of the server jumps, on $name', (engine) => {
   it(
-    `loses and doubles nothing, over ${rounds} jumps (seed ${seed})`,
+    `A server whose clock jumps loses and doubles nothing, over ${rounds} jumps (seed ${seed})`,
     { timeout: timeout + rounds * 20_000 },
     async () => {
       const { url: databaseUrl, dispose } = await engine.create();

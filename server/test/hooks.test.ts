@@ -12,7 +12,7 @@ describe('Two modules that answer the core', () => {
   });
   afterAll(() => database.close());
 
-  it('cannot both answer what one module answers, and the error names them', () => {
+  it('Two modules cannot both answer a question for one module, and the error names them', () => {
     const hooks = createHooks();
     const answers = { consoleUrl: () => 'https://shop.example/console' };
     hooks.register('console', answers);
@@ -22,7 +22,7 @@ describe('Two modules that answer the core', () => {
     );
   });
 
-  it('cannot both connect networks, and the error names them', () => {
+  it('Two modules cannot both connect networks, and the error names them', () => {
     const connect = () => [];
     const nothing = { name: 'books', connect: undefined };
     expect(connectOf([nothing, { name: 'networks', connect }])).toBe(connect);
@@ -31,14 +31,14 @@ describe('Two modules that answer the core', () => {
     );
   });
 
-  it('make one list, in their order', async () => {
+  it('The answers of two modules make one list, in their order', async () => {
     const hooks = createHooks();
     hooks.register('first', { soughtCoins: () => Promise.resolve(new Set(['aa:0', 'bb:1'])) });
     hooks.register('second', { soughtCoins: () => Promise.resolve(['cc:2']) });
     expect(await hooks.soughtCoins('live', 'litecoin')).toEqual(['aa:0', 'bb:1', 'cc:2']);
   });
 
-  it('act one after the other, until one of them refuses', async () => {
+  it('Modules act one after the other, until one of them refuses', async () => {
     const hooks = createHooks();
     const acted: string[] = [];
     for (const name of ['first', 'second', 'third']) {
@@ -56,7 +56,7 @@ describe('Two modules that answer the core', () => {
     expect(acted.slice(3)).toEqual(['first', 'second']);
   });
 
-  it('are asked until one says yes', async () => {
+  it('Modules are asked until one says yes', async () => {
     const hooks = createHooks();
     const asked: string[] = [];
     const says = (name: string, isYes: boolean) =>
@@ -74,7 +74,7 @@ describe('Two modules that answer the core', () => {
     expect(asked).toEqual(['first', 'first', 'second']);
   });
 
-  it('give the reason of the first that has one', async () => {
+  it('The reason is that of the first module that has one', async () => {
     const hooks = createHooks();
     const transfer = { refund_id: null, merchant_id: 'm1', mode: 'live' } as const;
     hooks.register('first', { whyNotPaid: () => Promise.resolve(undefined) });

@@ -9,7 +9,7 @@ describe('An error is logged', () => {
     return (JSON.parse(lines[0] ?? '') as { err: Record<string, unknown> }).err;
   }
 
-  it('with its type, message, code, stack and causes, and nothing else', () => {
+  it('An error is logged with its type, message, code, stack and causes, but without its parameters', () => {
     const cause = Object.assign(
       new Error('duplicate key value violates unique constraint "customers_email"'),
       {
@@ -34,7 +34,7 @@ describe('An error is logged', () => {
     });
   });
 
-  it('without the value that could not be parsed', () => {
+  it('An error is logged without the value that could not be parsed', () => {
     const unreadable = Object.assign(new Error('invalid input syntax for type bigint: "Ada"'), {
       code: '22P02',
     });
@@ -55,11 +55,11 @@ describe('An error is logged', () => {
     ['Sign with whsec_abc+/=', 'Sign with whsec_[redacted]'],
     ['Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
     ['Mail to <ada@example.com>', 'Mail to <[email]>'],
-  ])('with its message masked: %s', (message, expected) => {
+  ])('An error is logged with its message masked: %s', (message, expected) => {
     expect(logged(new Error(message))['message']).toBe(expected);
   });
 
-  it('even if it is circular, no Error, or an AggregateError', () => {
+  it('An error is logged even if it is circular, no Error, or an AggregateError', () => {
     const circle = new Error('A circle');
     circle.cause = circle;
     expect(logged(circle)['message']).toBe('A circle');
@@ -90,17 +90,17 @@ describe('Text for a person', () => {
     return lines.join('');
   };
 
-  it('has the time, the message and the fields in one line', () => {
+  it('Text for a person has the time, the message and the fields in one line', () => {
     const text = written((log) => log.info({ url: 'http://127.0.0.1:8080', isLimited: true }, 'Started'));
     expect(text).toMatch(/^\d\d:\d\d:\d\d Started url=http:\/\/127\.0\.0\.1:8080 isLimited=true\n$/);
   });
 
-  it('names a level other than info, and shows an error with its stack', () => {
+  it('Text for a person names a level other than info, and shows an error with its stack', () => {
     const text = written((log) => log.warn({ err: new Error('Refused'), attempt: 2 }, 'A node failed'));
     expect(text).toMatch(/^\d\d:\d\d:\d\d WARN A node failed attempt=2\n {2}Refused\n +at /);
   });
 
-  it('hides what JSON hides, and takes what is no error', () => {
+  it('Text for a person hides what JSON hides, and accepts an err that is no Error', () => {
     const text = written((log) => {
       log.info({ key: 'k', note: 'sk_live_abcdef two words' }, 'Called by ada@example.com');
       log.error({ err: 'a text' }, 'Failed');

@@ -41,7 +41,7 @@ describe.skipIf('reason' in node || !engine)('Under the Dockerfile’s Node.js, 
     await database.dispose();
   });
 
-  it('is of the line that the Dockerfile names, and has long-term support', () => {
+  it('The Node.js of these tests is of the line that the Dockerfile names, and has long-term support', () => {
     const [, line = '?'] =
       /^FROM node:(\d+)/m.exec(readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')) ?? [];
     const [version = '', lts] = execFileSync(

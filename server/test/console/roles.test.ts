@@ -72,7 +72,7 @@ describe('Each role', () => {
     }
   });
 
-  it('may call what the table says, and what moves money or changes keys or the team only after a fresh sign-in', async () => {
+  it('Each role may make the calls that roles.txt grants it, some only after a fresh sign-in', async () => {
     const cell = (role: Role, method: string, path: string) => {
       const answer = answers.get(`${role} ${method} ${path}`) ?? '';
       return (answer === 'role_not_allowed' ? '-' : answer).padEnd(10);
@@ -98,7 +98,7 @@ describe('Each role', () => {
     }
   });
 
-  it('reaches nothing that leads payers elsewhere: those are commands, and no routes', () => {
+  it('No route changes deposit keys, the treasury, networks, merchants or fees', () => {
     const reachable = routes.flatMap(({ method, path }) => (method === 'GET' ? [] : path)).join('\n');
     expect(reachable).not.toMatch(
       /deposit-keys|treasury|gas|networks(?!\})|merchants|fee-basis|policy|\/live/,

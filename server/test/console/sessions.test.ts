@@ -175,7 +175,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     expect(rows).toEqual([]);
   });
 
-  it('keeps no more than 10 sessions of one person', async () => {
+  it('A person has at most 10 sessions: one more ends the oldest', async () => {
     const first = await signIn(server, 'support', 'many@shop.example');
     for (let count = 1; count <= 10; count += 1) {
       real += 1;
@@ -184,7 +184,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     expect((await first.send('GET', '/v1/currencies')).status).toBe(401);
   });
 
-  it('stores no token of a link or a session', async () => {
+  it('The database stores no token of a link or a session', async () => {
     const link = await invite(server, 'support', 'secret@shop.example');
     const { cookie } = await signIn(server, 'support', 'hashed@shop.example');
     const { reader } = server.database;
@@ -197,7 +197,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     for (const secret of [link, cookie.split('=')[1] ?? '']) expect(stored).not.toContain(secret);
   });
 
-  it('names the calls of the sandbox only where there is one', async () => {
+  it('A session names the calls of the sandbox only on a server that has a sandbox', async () => {
     const without = await startServer({ engine, env: { SANDBOX: 'off' } });
     const callsOf = async (one: TestServer) => {
       const owner = await signIn(one, 'owner', 'calls@shop.example');

@@ -29,7 +29,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
   const orderAs = (customer: NonNullable<Order['customer']>, key = server.publicKey) =>
     openShop(server).checkout({ customer, key });
 
-  it('have the given fields, and no others', async () => {
+  it('A customer has the given fields, and no others', async () => {
     const { status, body } = await createCustomer(ada);
     expect([status, body.message]).toEqual([200, 'Customer created']);
     const { id, createdAt, ...fields } = body.data;
@@ -49,12 +49,12 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     [{ email: `${'a'.repeat(250)}@example.com` }, 'email'],
     [{ email: 'long@example.com', fullName: 'a'.repeat(256) }, 'fullName'],
     [{ email: 'text@example.com', isBlacklisted: 'maybe' }, 'isBlacklisted'],
-  ])('are refused with %j', async (body, param) => {
+  ])('A customer with %j is refused', async (body, param) => {
     const { status, body: reply } = await createCustomer(body);
     expect([status, reply.data.code, reply.data.param]).toEqual([400, 'validation_error', param]);
   });
 
-  it('have unique emails, whatever their case, even if two are created at once', async () => {
+  it('Customers have unique emails, whatever their case, even if two are created at once', async () => {
     await createCustomer({ email: 'once@example.com' });
     const again = await createCustomer({ email: 'ONCE@example.com' });
     expect([again.status, again.body.data.code, again.body.data.param]).toEqual([
@@ -69,7 +69,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it('are separate for each merchant and mode, even if they have the same email', async () => {
+  it('Customers are separate for each merchant and mode, even if they have the same email', async () => {
     const { body } = await createCustomer({ email: 'shared@example.com' });
     const { id } = body.data;
     for (const key of [foreign, live]) {
@@ -84,7 +84,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     expect((await retrieve(id)).body.data['fullName']).toBeUndefined();
   });
 
-  it('change only in the given fields', async () => {
+  it('An update changes only the given fields of a customer', async () => {
     const { body } = await createCustomer({
       email: 'change@example.com',
       fullName: 'Before',
@@ -111,7 +111,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     expect((await update('ZZZZZZZZZZZZZZZZZZZZZZZZZZ', {})).status).toBe(404);
   });
 
-  it("cannot take another customer's email, but can change the case of their own", async () => {
+  it("A customer cannot take another customer's email, but can change the case of their own", async () => {
     await createCustomer({ email: 'taken@example.com' });
     const { id } = (await createCustomer({ email: 'taker@example.com' })).body.data;
     const { status, body } = await update(id, { email: 'Taken@Example.com', fullName: 'Not stored' });
@@ -128,7 +128,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     expect(moves.map(({ status: each }) => each).sort()).toEqual([200, 409]);
   });
 
-  it('are listed newest first, page by page, with every filter', async () => {
+  it('Customers are listed newest first, page by page, with every filter', async () => {
     const key = await server.foreignKey('secret', 'test');
     const ids: unknown[] = [];
     for (const [index, email] of [
@@ -160,7 +160,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     });
   });
 
-  it('are created by a payment with an email, but never changed or revealed by one', async () => {
+  it('A payment with an email creates a customer, but never changes or reveals one', async () => {
     const first = await orderAs({
       email: 'payer@example.com',
       name: 'First Example',
@@ -193,7 +193,7 @@ describe.each(enginesOfTurn)('customers, on $name', (engine) => {
     expect((await list('')).body.meta).toEqual(meta);
   });
 
-  it('cannot start a payment while they are blacklisted, but can pay one that is already locked', async () => {
+  it('A blacklisted customer cannot start a payment, but can pay one that is already locked', async () => {
     const { body } = await orderAs({ email: 'blocked@example.com' });
     const { id: paymentId } = body.data['payment'] as { id: string };
     const { address, amount } = await openShop(server).choose(paymentId);

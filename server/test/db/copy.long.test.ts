@@ -34,7 +34,7 @@ async function contentOf(url: string): Promise<Record<string, string[]>> {
 }
 
 describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
-  it('copies every row, and a server continues with the copy', async () => {
+  it('The command "database copy" copies every row, and a server continues with the copy', async () => {
     const source = await from.create();
     onTestFinished(() => source.dispose());
     const server = await startServer({ engine: from, databaseUrl: source.url });

@@ -14,7 +14,7 @@ const order = wipingOrder(productTables).map(({ name }) => name);
 describe.each(tables)('the policy of %s', (_name, { facts, key }) => {
   const { wiped } = facts.data;
 
-  it('says why test data stays, or finds the rows to delete', () => {
+  it('The policy of a table says why test data stays, or finds the rows to delete', () => {
     if ('kept' in wiped) expect(wiped.kept).toMatch(/\w/);
     else if ('with' in wiped) expect(wiped.with).toMatch(/\w/);
     else {
@@ -39,7 +39,7 @@ it.each(personalTables)('the personal data of $name names columns that there are
   expect(isOfPayment, 'it can be found by its payment').toBe(of.personal.payment !== undefined);
 });
 
-it('has every column that is encrypted', () => {
+it('The personal data of a table includes every encrypted column', () => {
   for (const { table, columns } of [
     ...Object.values<Sealed>(sealed),
     ...Object.values<Sealed>(sealedPeople),
@@ -51,7 +51,7 @@ it('has every column that is encrypted', () => {
   }
 });
 
-it('deletes rows before those that they reference', () => {
+it('Wiping deletes rows before those that they reference', () => {
   for (const [name, { columns }] of tables) {
     for (const { facts } of Object.values(columns)) {
       const [referenced = ''] = facts.references?.column.split('.') ?? [];
@@ -61,14 +61,14 @@ it('deletes rows before those that they reference', () => {
   }
 });
 
-it('deletes rows before those that their condition reads, and after what must go first', () => {
+it('Wiping deletes rows before those that their condition reads, and after those that must go first', () => {
   for (const { name, data } of wipingOrder(productTables)) {
     for (const read of data.reads) expect(order.indexOf(name), read).toBeLessThan(order.indexOf(read));
     for (const first of data.after ?? []) expect(order.indexOf(name)).toBeGreaterThan(order.indexOf(first));
   }
 });
 
-it('takes a new table into the order by its references', () => {
+it('A new table gets its place in the wiping order from its references', () => {
   const shelves = table(own, { id: text().primaryKey(), merchant_id: text(), mode: text() });
   const lanterns = table(own, {
     shelf_id: text().references('shelves.id'),

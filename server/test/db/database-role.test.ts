@@ -24,7 +24,7 @@ function statements(name: string): string[] {
 }
 
 describe.skipIf(!postgres)('the role of compose.yaml', () => {
-  it('is enough for the server, and for nothing else', async () => {
+  it('The role of compose.yaml is enough for the server, but cannot create roles, run programs or read files', async () => {
     const engine = postgres ?? lastEngine;
     const other = await engine.create();
     onTestFinished(() => other.dispose());

@@ -129,7 +129,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     }
   }
 
-  it('has a checkpoint at every thousandth row, except among the newest', async () => {
+  it('A long list has a checkpoint at every thousandth row, except among the newest', async () => {
     await insert(spread(5500));
     await insert(spread(1999), 'M2');
     await extendCheckpoints(database, never);
@@ -139,7 +139,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     expect(await segments()).toEqual([1000, 1000, 1000, 1000, 1000]);
   });
 
-  it('is counted and paged the same with and without checkpoints', { timeout: 60_000 }, async () => {
+  it('A long list is counted and paged the same without checkpoints', { timeout: 60_000 }, async () => {
     await insert(spread(5000));
     await expectAllPages();
     await extendCheckpoints(database, never);
@@ -151,7 +151,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllPages();
   });
 
-  it('loses the count of the segment in which a row is inserted late, and gets it back', async () => {
+  it('A row inserted late clears the count of its segment until checkpoints are extended again', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
     await insert([hour + 2500 * 7 + 1]);
@@ -163,7 +163,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllPages();
   });
 
-  it('divides a segment into which many rows were inserted', async () => {
+  it('A segment into which many rows were inserted is divided', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
     await insert(Array.from({ length: 2500 }, (_, index) => hour + 2500 * 7 + (index % 5)));
@@ -173,7 +173,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllPages();
   });
 
-  it('is exact for every filter after random changes', { timeout: 120_000 }, async () => {
+  it('A long list is exact for every filter after random changes', { timeout: 120_000 }, async () => {
     await insert(spread(5000));
     const states = ['created', 'awaiting_funds', 'settled', 'settled_over', 'expired', 'cancelled'] as const;
     const coins = [null, 'USDT', 'BTC'] as const;
@@ -246,7 +246,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllFilters();
   });
 
-  it('keeps payments waiting for the count of one segment, however many have changed', async () => {
+  it('Each write to the database counts one segment only, however many have changed', async () => {
     await insert(spread(5000));
     let writes = 0;
     const counted: Database = {
@@ -264,7 +264,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     expect([writes, await segments()]).toEqual([7, [1001, 1001, 1001, 1000]]);
   });
 
-  it('does not count a payment again that changes without another status', async () => {
+  it('A payment clears the count of its segment only when its status changes', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
     const set = (state: PaymentState) =>
@@ -281,7 +281,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     expect(await segments()).toEqual([null, 1000, 1000, 1000]);
   });
 
-  it('is exact after a customer is blocked', async () => {
+  it('A list of customers is exact after one of them is blacklisted', async () => {
     const row = (index: number): CustomerTable => ({
       id: `C${String(index).padStart(6, '0')}`,
       merchant_id: 'M1',
@@ -315,7 +315,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     expect(await totals()).toEqual([5900, 2949, 2951]);
   });
 
-  it('is exact after a subscriber is removed', async () => {
+  it('A list of subscribers is exact after one of them is removed', async () => {
     await insertSubscribers(database, 4000);
     await extendCheckpoints(database, never);
     const totals = () =>
@@ -338,7 +338,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
   });
 
   it(
-    'stays exact while rows are inserted and checkpoints are added at the same time',
+    'A long list stays exact while rows are inserted and checkpoints are added at the same time',
     { timeout: 60_000 },
     async () => {
       await insert(spread(4 * rowsPerCheckpoint));

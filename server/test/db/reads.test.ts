@@ -43,7 +43,7 @@ describe.each(engines)('a database, on $name', (engine) => {
     return units;
   };
 
-  it('sums amounts exactly, beyond 64 bits', async () => {
+  it('A database sums amounts exactly, beyond 64 bits', async () => {
     expect(await total(database.reader)).toBe('0');
     await put('a', '123456789012345678901234567890');
     await put('b', '1');
@@ -51,7 +51,7 @@ describe.each(engines)('a database, on $name', (engine) => {
     expect(await total(database.reader)).toBe('123456789012345678901234567871');
   });
 
-  it('keeps a snapshot unchanged while others write, without blocking them', async () => {
+  it('A snapshot stays unchanged while others write, and does not block them', async () => {
     await put('a', '1');
     const events = new EventEmitter();
     const hasBegun = once(events, 'begun');

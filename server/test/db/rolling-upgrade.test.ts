@@ -32,7 +32,7 @@ async function payUntilSuccess(server: TestServer): Promise<string> {
 }
 
 describe.each(engines)('An additive migration of the next release, on $name', (engine) => {
-  it('leaves running servers of this release working, and lets them start again', async () => {
+  it('Servers of this release keep working after an additive migration of the next release, and can start again', async () => {
     const first = await startServer({ engine });
     // Its statements are prepared by now, for the columns that the tables had then.
     const before = await payUntilSuccess(first);
@@ -56,7 +56,7 @@ describe.each(engines)('An additive migration of the next release, on $name', (e
     await first.stop();
   });
 
-  it('is known by its name: any other one keeps this release from starting', async () => {
+  it('A migration of the next release whose name is not additive keeps this release from starting', async () => {
     const database = await engine.create();
     await migrateFurther(database.url, '0002-next');
     await expect(openDatabase(database.url)).rejects.toThrow('newer release (0002-next)');

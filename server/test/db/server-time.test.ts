@@ -33,7 +33,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('The time on 
     return database;
   }
 
-  it("is the database's, whatever this machine's clock says, and does not jitter", async () => {
+  it("Server time is the database's, whatever the machine's clock says, and never goes back", async () => {
     const database = await openDatabase((await newDatabase()).url);
     disposals.push(() => database.close());
     const { log, about } = recordingLog();
@@ -54,7 +54,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('The time on 
     expect(about('agrees with the database')).toHaveLength(1);
   });
 
-  it('is right also if the first question had to wait two seconds for a connection', async () => {
+  it('Server time is right even if the first query waited two seconds for a connection', async () => {
     const database = await openDatabase((await newDatabase()).url);
     disposals.push(() => database.close());
     // All connections of the pool.

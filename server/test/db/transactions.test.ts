@@ -69,7 +69,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names()).toHaveLength(20);
   });
 
-  it('call back after they commit, and not if they fail', async () => {
+  it('Transactions call back after they commit, and not if they fail', async () => {
     const called: string[] = [];
     const run = (name: string, isFailing: boolean) =>
       database.write(async (transaction) => {
@@ -82,7 +82,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(called.sort()).toEqual(['a', 'c']);
   });
 
-  it('refuse the outer handle, which could deadlock with them', async () => {
+  it('A transaction refuses the outer handle, which could deadlock with it', async () => {
     const refused = 'use the transaction handle instead';
     await expect(database.write(() => findSettings(database.reader, { value: 'x' }))).rejects.toThrow(
       refused,
@@ -95,7 +95,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names()).toEqual(['b']);
   });
 
-  it('fail with the error of a statement that was not awaited', async () => {
+  it('A transaction fails with the error of a statement that was not awaited', async () => {
     await put('a');
     const failing = database.write(async (transaction) => {
       await send(transaction, transaction.insertInto('settings').values({ name: 'a', value: 'y' }));
@@ -112,7 +112,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names('y')).toEqual(['c']);
   });
 
-  it('run their statements in order, even if many are started at once', async () => {
+  it('A transaction runs its statements in order, even if many are started at once', async () => {
     const seen = await database.write(async (transaction) => {
       const found = [];
       for (const name of ['a', 'b', 'c']) {
@@ -124,7 +124,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(seen.map((rows) => rows.map(({ name }) => name))).toEqual([['a'], ['a', 'b'], ['a', 'b', 'c']]);
   });
 
-  it('write all that is sent together, and each value where it belongs', async () => {
+  it('Statements that are sent together are all written, each value where it belongs', async () => {
     await put('changed', 'old');
     for (const [first, second] of [
       ['a', 'b'],
@@ -155,7 +155,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     ]);
   });
 
-  it('write none of the statements that are sent together if one of them fails', async () => {
+  it('Statements that are sent together write nothing if one of them fails', async () => {
     await put('taken');
     const failed = database.write((transaction) =>
       together(transaction, async () => {
@@ -167,7 +167,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names()).toEqual(['taken']);
   });
 
-  it('prepare a statement again that was skipped because the one before it failed', async () => {
+  it('A statement that was skipped because the one before it failed is prepared again', async () => {
     await put('taken');
     const findOthers = prepared((reader, { name }: { readonly name: string }) =>
       reader.selectFrom('settings').select('name').where('name', '<>', name).where('value', '=', 'x'),
@@ -181,7 +181,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(found).toEqual([{ name: 'taken' }]);
   });
 
-  it('fail if a value cannot be written, and write nothing behind it', async () => {
+  it('A transaction with a value that cannot be written fails, and writes nothing', async () => {
     const endless: Record<string, unknown> = {};
     endless.self = endless;
     const failed = database.write(async (transaction) => {
@@ -196,7 +196,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names()).toEqual(['after']);
   });
 
-  it('continue after a table change makes a prepared statement stale', async () => {
+  it('Reads and transactions continue after a table change makes a prepared statement stale', async () => {
     await put('a');
     for (let read = 0; read < 3; read += 1) expect(await names()).toEqual(['a']);
     // Another release's migration.
@@ -212,7 +212,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     await expect(read()).resolves.toMatchObject([{ name: 'a', note: null, another: null }]);
   });
 
-  it('work without prepared statements', async () => {
+  it('Transactions work without prepared statements', async () => {
     const plain = await openDatabase(made.url, { hasPreparedStatements: false });
     for (const name of ['a', 'b', 'c']) {
       await plain.write((transaction) => insertSetting(transaction, { name, value: 'x' }));

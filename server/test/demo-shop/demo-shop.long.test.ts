@@ -41,7 +41,7 @@ describe('the demo shop', () => {
     return locked.id;
   }
 
-  it('gives pages a public key, the prices and the currencies, and no secret', async () => {
+  it('The demo shop gives its pages a public key and the currencies, but no secret key', async () => {
     const { status, json } = await shop('config');
     expect(status).toBe(200);
     expect(json).toMatchObject({ publicKey: server.publicKey, checkoutUrl: `${server.url}/pay` });
@@ -50,14 +50,14 @@ describe('the demo shop', () => {
     expect(JSON.stringify(json)).not.toMatch(/sk_(test|live)_/);
   });
 
-  it('takes an order at its own price, whatever the page sends', async () => {
+  it('The demo shop takes an order at its own price, whatever the page sends', async () => {
     const { status, json } = await shop('orders', { quantity: 3, baseCurrency: 'EUR', amount: '0.01' });
     expect(status).toBe(200);
     expect(json).toMatchObject({ quantity: 3, baseCurrency: 'EUR', amount: '65.7' });
     expect(await shop(`orders/${String(json['id'])}`)).toEqual({ status: 200, json });
   });
 
-  it('counts its orders, so that each has a short number of its own', async () => {
+  it('The demo shop counts its orders, so that each has a short number of its own', async () => {
     const orders = await Promise.all(
       Array.from({ length: 5 }, () => shop('orders', { quantity: 1, baseCurrency: 'USD' })),
     );
@@ -75,20 +75,20 @@ describe('the demo shop', () => {
     { quantity: 1, baseCurrency: 'toString' },
     { orders: [] },
     'no JSON',
-  ])('refuses the order %j', async (body) => {
+  ])('The demo shop refuses the order %j', async (body) => {
     const { status, json } = await shop('orders', body);
     expect(status).toBe(400);
     expect(json['error']).toEqual(expect.stringMatching(/\w/));
   });
 
   it.each(['4821-1-XXX-0123456789', `4821-1-USD-${'0'.repeat(20)}`, '4821', '..'])(
-    'has no order %s',
+    'The demo shop has no order %s',
     async (reference) => {
       expect((await shop(`orders/${encodeURIComponent(reference)}`)).status).toBe(404);
     },
   );
 
-  it('verifies a paid order, even on the second payment for it', async () => {
+  it('The demo shop verifies a paid order, even by the second payment for it', async () => {
     const { json: order } = await shop('orders', { quantity: 1, baseCurrency: 'NGN' });
     const { id: orderId, reference, amount, baseCurrency } = order;
     const id = await payOrder(`${String(reference)}:2`, amount, baseCurrency);
@@ -99,7 +99,7 @@ describe('the demo shop', () => {
     );
   });
 
-  it('does not accept a payment for another order, of a lower amount or in another currency', async () => {
+  it('The demo shop accepts no payment for another order, of a lower amount or in another currency', async () => {
     const { json: order } = await shop('orders', { quantity: 2, baseCurrency: 'USD' });
     const [orderId, reference] = [String(order['id']), String(order['reference'])];
     const verify = async (paymentId: string) => {
@@ -145,7 +145,7 @@ describe('the demo shop', () => {
     const transfers = async () =>
       (await server.database.reader.selectFrom('simulated_transfers').select('tx_hash').execute()).length;
 
-    it('plays the payer, the network and the clock, without a secret in the page', async () => {
+    it('The simulator plays the payer, the network and the clock, without a secret in the page', async () => {
       const [first, second] = [await newOrder(), await newOrder()];
       const [own, others] = [await lock(referenceOf(first)), await lock(referenceOf(second))];
       for (const [orderId, id] of [
@@ -172,7 +172,7 @@ describe('the demo shop', () => {
       expect(await statusOf(late)).toBe('error');
     });
 
-    it('refunds what was paid above the price', async () => {
+    it('The simulator refunds the amount paid above the price', async () => {
       const orderId = await newOrder();
       const id = await lock(referenceOf(orderId));
       for (const name of ['over', 'mine', 'mine']) await simulate(orderId, id, name);
@@ -208,7 +208,7 @@ describe('the demo shop', () => {
         .toMatchObject([{ address, txHash: expect.any(String) as string }]);
     });
 
-    it('finds the payment that another page started by the order’s tag, and says nothing of its payer', async () => {
+    it('The demo shop finds the payment that another page started for an order, and says nothing of its payer', async () => {
       const [orderId, other] = [await newOrder(), await newOrder()];
       const read = async (id: string) => (await shop(`orders/${id}`)).json['payment'];
       expect(await read(orderId)).toBeUndefined();
@@ -233,7 +233,7 @@ describe('the demo shop', () => {
       expect((await shop(`orders/${forged}`)).status).toBe(404);
     });
 
-    it('finds it however many payments of others came later', async () => {
+    it('The demo shop finds the payment of an order however many payments of others came later', async () => {
       const orderId = await newOrder();
       const id = await lock(referenceOf(orderId));
       const body = { amount: 20, baseCurrency: 'USD' };
@@ -241,7 +241,7 @@ describe('the demo shop', () => {
       expect((await shop(`orders/${orderId}`)).json['payment']).toMatchObject({ id });
     });
 
-    it('works for payments of the shop’s own orders only', async () => {
+    it('The simulator works only for payments of the shop’s own orders', async () => {
       const before = await transfers();
       const orderId = await newOrder();
       const reference = referenceOf(orderId);
@@ -267,7 +267,7 @@ describe('the demo shop', () => {
     });
   });
 
-  it('limits how often a visitor uses the simulator', async () => {
+  it('The demo shop limits how often a visitor uses the simulator', async () => {
     const [engine] = engines;
     if (!engine) throw new Error('No database engine is available');
     const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1000' };
@@ -283,7 +283,7 @@ describe('the demo shop', () => {
     expect(statuses.filter((status) => status === 404)).toHaveLength(60);
   });
 
-  it('limits how often a visitor reads orders, each of which asks the API several times', async () => {
+  it('The demo shop limits how often a visitor reads orders', async () => {
     const [engine] = engines;
     if (!engine) throw new Error('No database engine is available');
     const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1000' };
@@ -304,7 +304,7 @@ describe('the demo shop', () => {
         body: '{}',
       }).then(({ status }) => status);
 
-    it('is set back by the shop’s own page, and the test payments are gone', async () => {
+    it('The shop’s own page sets a moved test clock back, and deletes the test payments', async () => {
       await payOrder('order-to-forget', 5, 'USD');
       await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 3600 } });
       const clockAhead = async () => Number((await shop('config')).json['clockAheadSeconds']);
@@ -329,7 +329,7 @@ describe('the demo shop', () => {
       expect(actor).toBe('demo shop');
     });
 
-    it('stays where it is on a server that others reach', async () => {
+    it('The demo shop cannot reset the test clock of a server that others reach', async () => {
       const [engine] = engines;
       if (!engine) throw new Error('No database engine is available');
       const open = await startServer({ engine, env: { PUBLIC_URL: 'https://demo.example' } });
@@ -340,7 +340,7 @@ describe('the demo shop', () => {
     });
   });
 
-  it('handles unknown paths itself', async () => {
+  it('The demo shop answers unknown paths with a 404 of its own', async () => {
     expect(await shop('nothing')).toEqual({
       status: 404,
       json: { error: expect.stringMatching(/\w/) as string },

@@ -69,7 +69,7 @@ it.each(json)('%s has JSON that can be read', (_name, block) => {
   expect(() => JSON.parse(block) as unknown).not.toThrow();
 });
 
-it('finds commands', () => {
+it('The check of the docs finds commands and their problems', () => {
   const count = texts.reduce((sum, [, text]) => sum + (text.match(/cli\.js /g) ?? []).length, 0);
   expect(count).toBeGreaterThan(40);
   expect(problemOf(['keys', 'make'], true)).toBe('there is no command keys make');

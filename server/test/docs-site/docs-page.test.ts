@@ -76,7 +76,7 @@ describe('the pages', () => {
       .replace(/&(lt|gt|quot|#39|#x27|amp);/g, (whole, name: string) => entities[name] ?? whole);
   const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
-  it('are all guides of docs/, start first, then the API', async () => {
+  it('The docs have a page for each guide, and begin with the start and the API', async () => {
     const files = (await readdir(new URL('../../../docs/', import.meta.url)))
       .filter((name) => name.endsWith('.md') && name !== 'README.md')
       .map((name) => `docs/${name.replace('.md', '')}`);
@@ -99,7 +99,7 @@ describe('the pages', () => {
     expect(broken.map(([, href]) => href)).toEqual([]);
   });
 
-  it('name this server, and not the one of the examples', () => {
+  it('The guides name this server, and not the one of the examples', () => {
     expect(rendered.get('docs')).toContain('https://shop.example/pay/crypto-checkout.js');
     const guides = pages.filter(({ group }) => group !== 'API').map(({ path }) => path);
     const others = [...rendered].filter(([, text]) => text.includes('https://pay.example.com'));
@@ -111,7 +111,7 @@ describe('the pages', () => {
     ['erasure', 'docs/retention', 'erase-a-customer'],
     ['console', 'docs/retention', 'erase-somebody-of-the-team'],
     ['reconciliation', 'docs/monitoring', 'the-books-against-the-chain'],
-  ])('leave out the section of %s if the server does not have it', (module, path, id) => {
+  ])('The docs leave out the section of %s on a server without that module', (module, path, id) => {
     const modules = product.modules.filter((name) => name !== module);
     const others = docsPages(
       'https://shop.example',
@@ -123,12 +123,12 @@ describe('the pages', () => {
     expect(idsOf(page ? docsFrame(page, others).text : '')).not.toContain(id);
   });
 
-  it('list every endpoint on one page', () => {
+  it('The docs list every endpoint on one page', () => {
     const text = textOf(rendered.get('docs/api') ?? '').replace(/\s+/g, ' ');
     for (const { method, path } of endpoints) expect(text).toContain(`${method} ${path.replace('{*', '{')}`);
   });
 
-  it('draw flowcharts with all their steps, arrows and labels, within the picture', () => {
+  it('The docs draw flowcharts with every step inside the picture, and describe them in words', () => {
     const drawn = [...rendered].filter(([, text]) => text.includes('<svg'));
     expect(drawn.map(([path]) => path)).toEqual(
       expect.arrayContaining(['docs/api-decisions', 'docs/moving-coins', 'docs/operations', 'docs/treasury']),
@@ -147,7 +147,7 @@ describe('the pages', () => {
     expect(life).not.toContain('flowchart');
   });
 
-  it('colour code, and leave its text as it is', () => {
+  it('The docs colour code, and leave its text as it is', () => {
     const page = rendered.get('docs/create-a-payment') ?? '';
     expect(page).toContain('<span class="hljs-keyword">import</span>');
     expect(page).toContain('<span class="hljs-keyword">def</span>');
@@ -157,20 +157,20 @@ describe('the pages', () => {
     expect(shown).toEqual(written);
   });
 
-  it('name each check box by its own words', () => {
+  it('Each check box in the docs has its own words as its label', () => {
     const page = rendered.get('docs/going-live') ?? '';
     const boxes = page.match(/<input type="checkbox"/g) ?? [];
     expect(boxes.length).toBeGreaterThan(5);
     expect(page.match(/<label><input type="checkbox"> \S/g)).toHaveLength(boxes.length);
   });
 
-  it('list all settings as the help does', () => {
+  it('The docs list all settings as the help does', () => {
     const page = rendered.get('docs/operations') ?? '';
     const [, listed = ''] = /<pre><code[^>]*>( {2}HOST=[^]*?)\n?<\/code>/.exec(page) ?? [];
     expect(textOf(listed)).toBe(describeVariables(settings));
   });
 
-  it('keep the hashes of the script apart, and ask for nothing that is not published', () => {
+  it('The docs keep the hashes of the script on their own page, and ask for no unpublished package', () => {
     const start = rendered.get('docs') ?? '';
     expect(start).not.toContain('sha384-');
     const asking = [...rendered].filter(([, text]) => text.includes('npx crypto-checkout'));
@@ -178,14 +178,14 @@ describe('the pages', () => {
     expect(rendered.get('docs/script-hashes')).toContain('importmap');
   });
 
-  it('verify amounts as verifyPayment does: what arrived, less what went back, must cover what was due', () => {
+  it('The docs say how to verify amounts: those received, less refunds, must cover what was due', () => {
     const text = rendered.get('docs/client') ?? '';
     expect(text).toContain('less <code>refundedAmount</code>, is at least <code>amount</code>');
     expect(text).toContain('so is <code>amountReceived</code>');
     expect(text).toContain('it is also at least your <code>baseAmount</code>');
   });
 
-  it('say which states of the element there are', () => {
+  it('The docs name every state of the element', () => {
     const text = rendered.get('docs/widget') ?? '';
     for (const status of paymentStates) expect(text).toContain(`<code>${status}</code>`);
   });

@@ -80,7 +80,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
       .execute(other.reader);
   };
 
-  it('answers 503 with Retry-After for every error after which a retry may help, and 500 for a bug', async () => {
+  it('An error of PostgreSQL is a 503 with Retry-After if a retry may help, and a 500 if it is a bug', async () => {
     const running = await start();
     const replies: Record<string, unknown> = {};
     for (const code of [...Object.keys(passing), '22012', '23514']) {
@@ -97,7 +97,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // pg-promise#566, brianc/node-postgres#154: the connection came back to the pool in an aborted transaction
-  it('answers 503 to a request that is cancelled, and nobody gets an aborted transaction from the pool', async () => {
+  it('A request whose statement is cancelled gets a 503, and the pool hands out no aborted transaction', async () => {
     const running = await start();
     await onInsert('perform pg_sleep(20)');
     const cancelled = Promise.all(Array.from({ length: 8 }, () => openShop(running).checkout()));
@@ -133,7 +133,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   };
 
   // "current transaction is aborted, commands ignored until end of transaction block"
-  it('reports the first error of a transaction, not those of the statements behind it', async () => {
+  it('A transaction reports its first error, and not those of the statements behind it', async () => {
     const database = await openDatabase(made.url);
     for (const [how, code] of [
       ['pg_cancel_backend', '57014'],
@@ -155,7 +155,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     await database.close();
   });
 
-  it('does not say that a transaction is committed which PostgreSQL has rolled back', async () => {
+  it('A transaction that PostgreSQL has rolled back is not reported as committed', async () => {
     const database = await openDatabase(made.url);
     const swallowed = database.write(async (transaction) => {
       await transaction.insertInto('settings').values({ name: 'lost', value: 'x' }).execute();
@@ -167,7 +167,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
 
   // A write of its own behind BEGIN, before its reply is here, would commit. PostgreSQL skips those that are sent together with it.
   it.each(['a write', 'a read'])(
-    'writes nothing in a transaction whose BEGIN was refused: %s first',
+    'A transaction whose BEGIN was refused writes nothing: %s first',
     async (first) => {
       let isRefused = false;
       const address = await openAddress(made.url, (bytes) =>
@@ -193,7 +193,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     },
   );
 
-  it('sends BEGIN with the first write, and COMMIT with the last', async () => {
+  it('A transaction sends BEGIN with its first write, and COMMIT with its last', async () => {
     const sent: string[] = [];
     const address = await openAddress(made.url, (bytes) => {
       sent.push(bytes.toString('latin1'));
@@ -216,7 +216,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // porsager/postgres#1218: BEGIN was sent, its connection went back to the pool, and others' queries ran inside the transaction.
-  it('leaves no transaction open whose work failed before its BEGIN was answered', async () => {
+  it('A transaction whose work fails before its BEGIN is answered does not stay open', async () => {
     const database = await openDatabase(made.url);
     const works = Array.from({ length: 40 }, (_, place) =>
       database.write(async (transaction) => {
@@ -244,7 +244,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     return (await found.orderBy('name').execute()).map(({ name }) => name);
   };
 
-  it('rolls back a transaction of which one value could not be written, although PostgreSQL knows of no error', async () => {
+  it('A transaction with a value that cannot be written is rolled back, though PostgreSQL knows of no error', async () => {
     const database = await openDatabase(made.url);
     const endless: Record<string, unknown> = {};
     endless['self'] = endless;
@@ -262,7 +262,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // kysely#1604, pg-promise#894: one of several statements failed, and another ran after the rollback, and stayed
-  it('refuses a statement that comes after the end of its transaction', async () => {
+  it('A statement that comes after the end of its transaction is refused', async () => {
     const database = await openDatabase(made.url);
     let late: Promise<void> | undefined;
     const failing = database.write(async (transaction) => {
@@ -276,7 +276,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     await database.close();
   });
 
-  it('undoes only a part that fails, also if it comes first in its transaction', async () => {
+  it('Only the part of a transaction that fails is undone, even if it comes first', async () => {
     const database = await openDatabase(made.url);
     await database.write((transaction) => add(transaction, 'taken').execute());
     await database.write(async (transaction) => {
@@ -291,7 +291,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // node-postgres: `query_timeout` in the URL. The timer of an answered query must not end what runs after it.
-  it('works with a query_timeout in its URL', async () => {
+  it('A query_timeout in the URL ends a slow query, but nothing that runs after an answered one', async () => {
     const url = new URL(made.url);
     url.searchParams.set('query_timeout', '400');
     const database = await openDatabase(url.href);
@@ -309,7 +309,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // supabase, RDS: "too many connections for role". The refusal of one more is an answer: those that are open live.
-  it('ends no transaction because PostgreSQL refuses another connection', async () => {
+  it('No transaction ends because PostgreSQL refuses another connection', async () => {
     const role = `limited_${randomBytes(6).toString('hex')}`;
     const run = (text: string) => sql.raw(text).execute(other.reader);
     await run(`create role ${role} login connection limit 10`);
@@ -335,7 +335,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // pgbouncer#1038, pgbouncer#1118: it finds a statement by its text, and refuses a name that it has seen.
-  it('prepares a stale statement under another text, and closes one that PostgreSQL skipped', async () => {
+  it('A stale statement is prepared under another text, and one that PostgreSQL skipped is closed', async () => {
     let sent = '';
     const address = await openAddress(made.url, (bytes) => {
       sent += bytes.toString('latin1');
@@ -371,7 +371,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // t8y2/dbx#2628: the message was Chinese, and the statement stayed stale.
-  it('knows a stale statement in any language', async () => {
+  it('The error of a stale statement is recognised in any language', async () => {
     const client = new pg.Client({ connectionString: made.url });
     await client.connect();
     const query = { name: 'all', text: 'select * from settings' };
@@ -385,7 +385,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     expect(isStalePlan(error)).toBe(true);
   });
 
-  it('says why a connection ended between two statements of a transaction', async () => {
+  it('The error of a transaction says why its connection ended between two statements', async () => {
     const database = await openDatabase(made.url);
     let goOn: () => void = () => undefined;
     const isEnded = new Promise<void>((resolve) => (goOn = resolve));
@@ -407,7 +407,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
 
 describe('SQLite', () => {
   // The sibling of a PostgreSQL that takes no writes: somebody holds the file, as a backup program or a shell does.
-  it('answers 503, and /readyz too, while another program keeps its file locked', async () => {
+  it('Requests and /readyz get a 503 while another program keeps the SQLite file locked', async () => {
     const server = await startServer({ engine: sqlite });
     try {
       await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
@@ -434,7 +434,7 @@ describe('SQLite', () => {
   }, 90_000);
 
   // Backups and shells hold the file for minutes; staff must be able to look meanwhile.
-  it('lets commands that only read work while another program keeps its file locked', async () => {
+  it('Commands that only read work while another program keeps the SQLite file locked', async () => {
     const server = await startServer({ engine: sqlite });
     const { databaseUrl } = server;
     const holder = new SqliteDatabase(databaseUrl.slice('sqlite:'.length));
@@ -456,7 +456,7 @@ describe('SQLite', () => {
     }
   });
 
-  it('says of a file that can only be read, or that a disk cannot read, what it is', () => {
+  it('The reason of an outage says that the SQLite file cannot be read or written', () => {
     const database = new SqliteDatabase(':memory:');
     database.exec('create table t (a)');
     database.pragma('query_only = on');
@@ -476,7 +476,7 @@ describe('SQLite', () => {
   });
 
   // The file system under it turns read-only, as Linux does after an error of the disk.
-  it('answers 503, and /readyz too, while its file can only be read', async () => {
+  it('Requests get a 503, and /readyz names the reason, while the SQLite file can only be read', async () => {
     const server = await startServer({ engine: sqlite });
     try {
       // Its own transaction, too, cannot be committed any more.

@@ -59,7 +59,7 @@ const refused: [report: string, url: string, words: RegExp][] = [
 ];
 
 describe.each(refused)('%s', (_, url, words) => {
-  it('is refused at the start, in words that lead out', async () => {
+  it('A wrong DATABASE_URL is refused at the start, in words that help and without the password', async () => {
     const start = startServer({ engine: sqlite, databaseUrl: url });
     const error = await start.then(
       () => undefined,
@@ -76,7 +76,7 @@ describe.each(refused)('%s', (_, url, words) => {
 describe.skipIf(!postgres)('a URL that can be used', () => {
   // pgbackweb#3, crystal#1694, pghero#280: the last @ ends the password, and percent-encoded characters are decoded
   it.each(['p@ss', 'p%40ss%23%2F%3F', 'p%w', 'p[w]{}^$', 'p:w', 'a b'])(
-    'keeps its password: %s',
+    'A URL with this password can be used: %s',
     async (password) => {
       const made = await postgres?.create();
       onTestFinished(() => made?.dispose());

@@ -74,7 +74,7 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
     return { timeZone, today, days: volume.map(({ date, payments }) => `${date}: ${payments}`) };
   };
 
-  it('are those of UTC until it has a zone', async () => {
+  it('The days of a shop are those of UTC until it has a time zone', async () => {
     expect(await sales()).toEqual({
       timeZone: 'UTC',
       today: '2026-10-26',
@@ -82,7 +82,7 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
     });
   });
 
-  it('have 25 hours when clocks go back, each of them once', async () => {
+  it('A day on which clocks go back has 25 hours, each counted once', async () => {
     await keepIn('Europe/Berlin');
     expect(await sales()).toEqual({
       timeZone: 'Europe/Berlin',
@@ -91,7 +91,7 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
     });
   });
 
-  it('begin at half an hour in a zone that has one', async () => {
+  it('The days of a shop are those of its zone, even with a half-hour offset', async () => {
     await keepIn('asia/kolkata');
     expect(await sales()).toEqual({
       timeZone: 'Asia/Kolkata',
@@ -100,7 +100,7 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
     });
   });
 
-  it('are tomorrow where it is tomorrow already, and yesterday where it is still yesterday', async () => {
+  it('Today is a day ahead of UTC in Kiritimati, and a day behind in Pago Pago', async () => {
     await keepIn('Pacific/Kiritimati');
     expect((await home()).today).toBe('2026-10-27');
     await keepIn('Pacific/Pago_Pago');
@@ -108,14 +108,14 @@ describe.each(enginesOfTurn)('The days of a shop, on $name', (engine) => {
     expect((await home()).today).toBe('2026-10-25');
   });
 
-  it('are read from a list to the last millisecond', async () => {
+  it('A list filtered by a day is exact to the last millisecond', async () => {
     const query = 'from=2026-10-24T22:00:00.000Z&to=2026-10-25T22:59:59.999Z';
     expect(idsOf(await server.api('GET', `/v1/transactions?${query}`)).sort()).toEqual(
       ids.slice(1, 3).sort(),
     );
   });
 
-  it('need a zone that exists: anything else is refused, with an example', async () => {
+  it('A time zone that is no IANA name is refused, and the error has an example', async () => {
     for (const zone of ['Mars/Olympus', '+01:00', 'CEST5', '']) {
       await expect(keepIn(zone), zone).rejects.toThrow(/IANA name such as Europe\/Berlin/);
     }

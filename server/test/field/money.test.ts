@@ -95,7 +95,7 @@ describe.each(engines)('A commit whose answer is lost, on $name', (engine) => {
 
   // jruby/activerecord-jdbc-adapter#1216: the connection ends between the commit and its answer.
   // btcpayserver/btcpayserver#1371, lightningdevkit/ldk-node#1078: a payment that is replaced waits forever
-  it('is known of the transfers that wait for a block: one that is gone at the next scan waits no more', async () => {
+  it('A transfer noted by a commit whose answer is lost waits no more once it is gone at the next scan', async () => {
     let isLost = false;
     const lossy: Database = {
       ...fixture.database,
@@ -157,7 +157,7 @@ describe('A transaction with many parts', () => {
   const transfer = { txHash: 'ab'.repeat(32), currency: 'USDT', senders: [] };
 
   // GLEECBTC/komodo-defi-framework#1056: a server's reply about a transaction with many inputs was too large to be sent
-  it('pays like any other if it has many inputs, and the replies name a few of its senders', async () => {
+  it('A transaction with many inputs pays like any other, and replies name a few of its senders', async () => {
     const { id, address } = await live().lock();
     const senders = Array.from({ length: 14_000 }, (_, index) => `sender-${index}`);
     chain.send({ ...transfer, outputIndex: 0, address, amount: 10_000_000n, senders });
@@ -169,7 +169,7 @@ describe('A transaction with many parts', () => {
   });
 
   // openware/peatio#1767, txbits/txbits#45: only the first output of a transaction was credited
-  it('pays each payment and each deposit, also two to one address', async () => {
+  it('A transaction with many outputs pays each payment and each deposit, even two to one address', async () => {
     const payments = [await live().lock(), await live().lock()];
     const { addresses } = await live().ask<{ addresses: { address: string }[] }>('POST', '/v1/wallets', {
       body: { currency: 'USDT' },
@@ -196,7 +196,7 @@ describe('A transaction with many parts', () => {
 
 describe('Webhooks that no data key opens', () => {
   // hookdeck/outpost#948, preloopdev/preloop#236: one that cannot be read held up all others
-  it('hold up no other, and are not given up', async () => {
+  it('Webhooks that no data key opens hold up no others, and are not given up', async () => {
     const shop = await openWebhookShop({ engine: sqlite, log: pino({ level: 'silent' }) });
     const receiver = await startReceiver();
     await shop.setEndpoint(receiver);

@@ -78,7 +78,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect(node.requests).toBeLessThan(4);
   });
 
-  it('without getrawmempool is read by its blocks, and transactions known to wait are asked about one by one', async () => {
+  it('A node without getrawmempool is read by its blocks, and asked for known waiting transactions one by one', async () => {
     const [first, second] = [idOf(1), idOf(2)];
     core.mempool = [first, second];
     const other = new Core();
@@ -249,7 +249,7 @@ describe.skipIf(!hasLitecoind)('Litecoin Core with MWEB', () => {
     await node.stop();
   });
 
-  it('recognises payments from inside MWEB by the last transaction of a block, which does no harm itself (litecoin#1003, electrumx#179)', async () => {
+  it('Payments from inside MWEB are found in the last transaction of their block (litecoin#1003, electrumx#179)', async () => {
     const chain = createBitcoinChain(
       { ...litecoinRegtest, nodes: [proxy.url] },
       { watched: async (addresses) => new Set(addresses.filter((one) => ours.has(one))) },

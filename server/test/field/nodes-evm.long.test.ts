@@ -149,7 +149,7 @@ describe('Finality', () => {
       head = await heightNow();
     });
 
-    it('counts only after it has moved on with the chain', async () => {
+    it('A final block that a node made up at its start counts only after it has moved on with the chain', async () => {
       const chain = openChain();
       for (reported of [head - 80, head - 76]) await finalOf(chain);
       expect(await finalOf(chain)).toBe(head - 76);
@@ -168,7 +168,7 @@ describe('Finality', () => {
       expect(await finalOf(chain)).toBe(head - 72);
     });
 
-    it('is noticed without an interruption, because it is closer to the newest block than ever before', async () => {
+    it('A made-up final block is noticed without an interruption: it is closer to the newest block than ever before', async () => {
       const chain = openChain();
       for (reported of [head - 80, head - 76]) await finalOf(chain);
       expect(await finalOf(chain)).toBe(head - 76);
@@ -176,7 +176,7 @@ describe('Finality', () => {
       for (let round = 0; round < 5; round += 1) expect(await finalOf(chain)).toBe(head - 76);
     });
 
-    it('is not believed of the second node either, which confirms a large amount', async () => {
+    it('A made-up final block of the second node confirms no large amount either', async () => {
       const other = await startProviderProxy(anvil.url);
       const made = proxy.change;
       let alsoReported = 0;
@@ -237,7 +237,7 @@ describe('A transfer that waits for a block', () => {
   });
   const isSeen = () => follower.transfers(address).map(({ height }) => height);
 
-  it('is seen at the next scan when the pending block was refused once', async () => {
+  it('A waiting transfer is seen at the next scan when the pending block was refused once', async () => {
     await follower.sync();
     expect(isSeen()).toEqual(['pending']);
     const second = newAddress();
@@ -255,7 +255,7 @@ describe('A transfer that waits for a block', () => {
   it.each([
     ['go-ethereum#29956, ethers.js#4999', new NodeRefusal(-32000, 'transaction indexing is in progress')],
     ['a node in trouble', new NodeRefusal(-32603, 'internal error')],
-  ])('is not dropped because the node cannot return it now: %s', async (_, refusal) => {
+  ])('A waiting transfer is not dropped because the node cannot return it now: %s', async (_, refusal) => {
     await follower.sync();
     proxy.change = ({ method, params }, result) => {
       if (method === 'eth_getTransactionByHash') return refusal;
@@ -272,7 +272,7 @@ describe('A transfer that waits for a block', () => {
     expect(isSeen()).toEqual([]);
   });
 
-  it('is seen in a pending block without a number (go-ethereum#19332, parity-ethereum PR 8281)', async () => {
+  it('A transfer is seen in a pending block without a number (go-ethereum#19332, parity-ethereum PR 8281)', async () => {
     answer(/^eth_getBlockByNumber$/, (result, { params }) =>
       params[0] === 'pending' ? { ...(result as object), number: null, hash: null, miner: null } : undefined,
     );
@@ -298,7 +298,7 @@ describe('A token transfer', () => {
       'its block is known (zksync-era#44)',
       (receipt) => ({ ...receipt, blockNumber: null, blockHash: null, logs: [] }),
     ],
-  ])('counts when its receipt is whole: the node has it before %s', async (_, change) => {
+  ])('A token transfer counts once its receipt is whole: the node has it before %s', async (_, change) => {
     await payTokens(address);
     answer(/^eth_getTransactionReceipt$/, (result) => change(result as object));
     expect(await failure(follower.sync())).toContain('No node of evm-dev can be used');
@@ -318,7 +318,7 @@ describe('A token transfer', () => {
     ['zeta-chain/node#3265', -32000, 'query returned more than 10000 results'],
     ['blockbook PR 1489', -32000, 'cannot query unfinalized data'],
   ])(
-    'is found in the receipts of a block whose logs are too much for one reply: %s (%i)',
+    'A token transfer is found in the receipts of a block whose logs are too much for one reply: %s (%i)',
     async (_, code, text) => {
       await anvil.mine(6);
       await payTokens(address);
@@ -343,7 +343,7 @@ describe('A token transfer', () => {
     },
   );
 
-  it('is found when ranges are refused as parameters that are wrong (INFURA#237, erigon PR 20424)', async () => {
+  it('A token transfer is found when ranges are refused as wrong parameters (INFURA#237, erigon PR 20424)', async () => {
     await anvil.mine(20);
     await payTokens(address);
     await anvil.mine(20);
@@ -358,7 +358,7 @@ describe('A token transfer', () => {
     expect(received()).toEqual([3n]);
   });
 
-  it('is found when ranges are refused with HTTP 413 (eigensdk-go PR 169)', async () => {
+  it('A token transfer is found when ranges are refused with HTTP 413 (eigensdk-go PR 169)', async () => {
     await anvil.mine(4);
     await payTokens(address);
     await anvil.mine(4);
@@ -383,7 +383,7 @@ describe('A token transfer', () => {
       ['through the transaction in receipts (erigon#1091, besu#6204)', (place) => place],
       ['from another start in receipts (lotus#12254)', (place) => place + 6],
       ['not at all in receipts (skaled#1907)', () => 0],
-    ])('%s', async (_, numberOf) => {
+    ])('A token transfer has the same place when its log is numbered %s', async (_, numberOf) => {
       const other = newAddress();
       await anvil.automine(false);
       // Three logs before ours, two of which say the same, and then ours twice.
@@ -423,7 +423,7 @@ describe('A token transfer', () => {
         return method === 'eth_getLogs' ? [] : undefined;
       },
     ],
-  ])('is found by a node that has lost %s', async (_, change) => {
+  ])('A token transfer is found at a node that has lost %s', async (_, change) => {
     await anvil.mine(12);
     await payTokens(address);
     proxy.change = change;
@@ -436,7 +436,7 @@ describe('A token transfer', () => {
     expect(follower.received(next)).toHaveLength(1);
   });
 
-  it('is found in a block with a log of a transaction that the node leaves out (bor#519, erigon#6574)', async () => {
+  it('A token transfer is found in a block with a log of a transaction that the node leaves out (bor#519, erigon#6574)', async () => {
     await payTokens(address);
     // Coins from another chain go to a stranger.
     const stranger = `0x${'7'.repeat(40).padStart(64, '0')}`;
@@ -469,12 +469,12 @@ describe('A transaction whose receipt the node has only among those of its block
   });
   const received = () => follower.received(address).map(({ amount }) => amount);
 
-  it('stops nothing: it is taken from there', async () => {
+  it('A receipt that the node has only among those of its block is taken from there', async () => {
     await follower.sync();
     expect(received()).toEqual([3n, 4n]);
   });
 
-  it.each([1, 12])('is taken only from the same block, %i blocks later', async (blocks) => {
+  it.each([1, 12])('A missing receipt is taken only from its own block, %i blocks later', async (blocks) => {
     await anvil.mine(blocks);
     const { change } = proxy;
     proxy.change = (call, result) =>
@@ -488,7 +488,7 @@ describe('A transaction whose receipt the node has only among those of its block
     expect(received()).toEqual([3n, 4n]);
   });
 
-  it('counts nothing if it has failed there', async () => {
+  it('A transaction that has failed in the receipts of its block pays nothing', async () => {
     await follower.sync();
     follower = await follow(openChain(), follower.head());
     address = newAddress();
@@ -529,7 +529,7 @@ describe('A head that is not there for a moment', () => {
 });
 
 describe('The number of transactions that an account has sent', () => {
-  it('is unknown where nodes do not report it, and an error otherwise: nothing is called missing because of it', async () => {
+  it('The count of sent transactions is unknown at a node without the method, and an error at one that fails', async () => {
     const chain = openChain();
     const ask = () => chain.balances.sent(anvil.sender, signal);
     expect(await ask()).toBeGreaterThan(0);
@@ -567,7 +567,7 @@ describe('A contract that reverts in the words of a node', () => {
   ];
 
   it.each(refusals)(
-    'stops no node, neither as the only call nor among others: %s',
+    'A revert in the words of a node stops no node, as the only call or among others: %s',
     async (_, code, message) => {
       const address = newAddress();
       const nodes = createEvmNodes(
@@ -590,7 +590,7 @@ describe('A contract that reverts in the words of a node', () => {
     },
   );
 
-  it.each(refusals)('stops no node that sends it with an HTTP status: %s', async (_, code, message) => {
+  it.each(refusals)('A revert with an HTTP status stops no node: %s', async (_, code, message) => {
     proxy.respond = (response, [call]) => {
       if (call?.method !== 'eth_call') return false;
       response.writeHead(400).end(JSON.stringify({ error: { code, message } }));
@@ -603,7 +603,7 @@ describe('A contract that reverts in the words of a node', () => {
     expect(node.usage().limited).toBe(0);
   });
 
-  it('A state after a block is not called gone because of such words', async () => {
+  it('A state after a block is not called gone because a contract reverts in the words of a node', async () => {
     const evm = createEvmClient(createNodeClient({ name: 'node 1', url: proxy.url }), signal);
     const height = await heightNow();
     const ask = () => evm.atBlock(() => evm.balances(undefined, [newAddress()], height));

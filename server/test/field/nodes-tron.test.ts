@@ -76,7 +76,7 @@ describe('TRX that a contract sent', () => {
       'does not show now what contracts sent',
     ],
     ['a gateway: HTTP 502', new HttpAnswer(502, '<html>Bad gateway</html>'), 'does not show now'],
-  ])('is not lost because the node refuses to report it once: %s', async (_, answer, words) => {
+  ])('TRX sent by a contract is not lost if a node refuses to report it: %s', async (_, answer, words) => {
     expect(await read()).toContain(paidByContract);
     change = (path) => (path === infoPath ? answer : undefined);
     expect(await failure()).toContain(words);
@@ -89,7 +89,7 @@ describe('TRX that a contract sent', () => {
     ['HTTP 404', new HttpAnswer(404, 'Not found')],
     ['an empty list always: it keeps no history', []],
   ])(
-    'is found by its balance at a node that never reported it, and the block is read: %s',
+    'A node that never reported TRX sent by contracts is asked again later, and its blocks are read: %s',
     async (_, answer) => {
       let asked = 0;
       change = (path) => {
@@ -143,7 +143,7 @@ describe('A transfer of TRX', () => {
     ['HTTP 429 (tronpy#153)', new HttpAnswer(429, '')],
     ['an empty object', {}],
     ['an error with HTTP 200 (java-tron#4348)', { Error: 'illegal state. 0' }],
-  ])('waits while the node does not report its kind: %s', async (_, answer) => {
+  ])('A transfer of TRX waits while the node does not report its kind: %s', async (_, answer) => {
     change = (path) => (path === '/wallet/gettransactionbyid' ? answer : undefined);
     expect(await failure()).toContain('No node of tron can be used');
     change = undefined;

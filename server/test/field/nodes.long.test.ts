@@ -302,7 +302,7 @@ describe('The answers that a node gave are kept', () => {
 });
 
 describe('The size of a batch', () => {
-  it('grows again slowly, and a refusal now and then does not cost a request each time', async () => {
+  it('The size of a batch grows again slowly, so that few requests are refused', async () => {
     let most = 3;
     proxy.reshape = (requests) =>
       requests.length > most ? refusing(requests, errorOf(31, `No more than ${most} requests`)) : undefined;
@@ -320,7 +320,7 @@ describe('The size of a batch', () => {
     expect(client.limit()).toBeUndefined();
   });
 
-  it('stays the same when a single call fails too, and when the node refuses everything', async () => {
+  it('The size of a batch stays the same when a single call fails too, or the node refuses everything', async () => {
     const client = openClient();
     proxy.change = ({ params: [height] }) => (height === '0x7' ? new Error('internal error') : undefined);
     const answers = await client.batch(blockCalls(50), signal);
@@ -336,7 +336,7 @@ describe('The size of a batch', () => {
     expect([client.batchSize(), logged]).toEqual([50, []]);
   });
 
-  it('is not halved by a node that does not run, or has no key', async () => {
+  it('A batch is not halved for a node that does not run, or answers HTTP 401', async () => {
     const client = openClient();
     proxy.respond = (response) => (response.writeHead(401).end(), true);
     await expect(client.batch(blockCalls(50), signal)).rejects.toBeInstanceOf(NodeError);
@@ -346,7 +346,7 @@ describe('The size of a batch', () => {
     expect(client.usage().requests).toBe(2);
   });
 
-  it('may be set in NETWORKS_FILE', async () => {
+  it('A batch has no more calls than the setting of its network allows', async () => {
     const chain = openChain({ maxBatch: 4 });
     const follower = await follow(chain);
     await anvil.mine(30);
@@ -358,7 +358,7 @@ describe('The size of a batch', () => {
 });
 
 describe('The same batch, after its pause', () => {
-  it('is halved when it is refused as too much once more (QuickNode and Alchemy: a batch counts as its calls)', async () => {
+  it('A batch is halved when it is refused again after its pause (QuickNode and Alchemy: a batch counts as its calls)', async () => {
     let time = Date.now();
     const client = createNodeClient({ name: 'node 1', url: proxy.url, now: () => time });
     proxy.respond = (response, calls) => {
@@ -389,7 +389,7 @@ describe('Answers in another form than asked', () => {
       'with ids as text (walletconnect blockchain-api#171)',
       (_, answers) => answers.map((answer) => ({ ...answer, id: String(answer.id) })),
     ],
-  ])('%s are understood', async (_, reshape) => {
+  ])('Answers %s are understood', async (_, reshape) => {
     proxy.reshape = (requests, answers) =>
       requests.length > 1 ? reshape(requests, answers) : (reshape(requests, answers) as unknown[])[0];
     const client = openClient();
@@ -400,14 +400,14 @@ describe('Answers in another form than asked', () => {
     expect(proxy.requests).toBe(2);
   });
 
-  it('under one id for all are not mixed up (latticexyz/mud#1522: QuickNode)', async () => {
+  it('Answers under one id for all are not mixed up (latticexyz/mud#1522: QuickNode)', async () => {
     proxy.reshape = above(1, (_, answers) => answers.map((answer) => ({ ...answer, id: '1' })));
     expect(heightsOf(await openClient().batch(blockCalls(10), signal))).toEqual(
       Array.from({ length: 10 }, (_, height) => height),
     );
   });
 
-  it('under one id for all that ask for a pause get it (latticexyz/mud#1522: QuickNode)', async () => {
+  it('Answers under one id for all that ask for a pause get it (latticexyz/mud#1522: QuickNode)', async () => {
     const error = errorOf(-32012, 'credits limited to 6000/sec');
     proxy.reshape = (requests) => requests.map(() => ({ jsonrpc: '2.0', id: '1', error }));
     await expect(openClient().batch(blockCalls(10), signal)).rejects.toMatchObject({ fault: 'limited' });
@@ -445,7 +445,7 @@ describe('Answers in another form than asked', () => {
       ),
       { fault: 'limited' },
     ],
-  ])('ask for a pause: %s', async (_, respond, expected) => {
+  ])('A refusal in another form asks for a pause: %s', async (_, respond, expected) => {
     proxy.respond = (response) => respond(response, 1);
     await expect(openClient().batch(blockCalls(20), signal)).rejects.toMatchObject(expected);
     // Nothing more was sent.
@@ -457,7 +457,7 @@ describe('Answers in another form than asked', () => {
     ['an object without a code', { error: { message: 'upstream failed' } }, 'upstream failed (0)'],
     ['a message next to a code', { code: 1002, message: 'Service suspended' }, 'Service suspended (1002)'],
     ['with a capital (java-tron#4348)', { Error: 'illegal state. 0' }, 'illegal state. 0 (0)'],
-  ])('have an error that is %s, and its words are kept', async (_, body, words) => {
+  ])('An error that is %s keeps its words', async (_, body, words) => {
     proxy.reshape = ([request]) => ({ jsonrpc: '2.0', id: request?.id, ...(body as object) });
     const error = await openClient()
       .call('eth_chainId', [], signal)
@@ -466,7 +466,7 @@ describe('Answers in another form than asked', () => {
     expect(error).toMatchObject({ message: `node 1 answered: ${words}` });
   });
 
-  it('hide credentials in the words of a node, wherever they appear', async () => {
+  it('Credentials in the words of a node are hidden, wherever they appear', async () => {
     const [, , path] = urlSecrets;
     proxy.respond = (response) => (response.writeHead(403).end(`${'x'.repeat(295)}${path}`), true);
     const error = await openClient()

@@ -193,7 +193,7 @@ describe('Headers', () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   });
 
-  it('oak#700, better-auth#10283: spaces and dots in forwarded addresses and hosts', async () => {
+  it('oak#700, better-auth#10283: spaces and dots in forwarded addresses and hosts cost little', async () => {
     for (const value of [
       `1.2.3.4${' '.repeat(longHead)},x`,
       '1.2.3.4, '.repeat(1600),
@@ -208,7 +208,7 @@ describe('Headers', () => {
     }
   });
 
-  it('keys, cookies and origins of 15,000 characters', async () => {
+  it('Keys, cookies and origins of 15,000 characters cost little', async () => {
     for (const headers of [
       { Authorization: `Bearer ${' '.repeat(longHead)}x y` },
       { Authorization: 'Bearer '.repeat(longHead / 7) },
@@ -252,7 +252,7 @@ describe('Queries and paths', () => {
 });
 
 describe('The demo shop', () => {
-  it('reads the order of a shop with many payments at the cost of one', async () => {
+  it('The demo shop reads an order cheaply, even if the shop has many payments', async () => {
     for (let index = 0; index < 50; index += 1)
       await server.api('POST', create, { body: { amount: 20, baseCurrency: 'USD' } });
     const placed = await fetch(`${server.url}/demo-api/orders`, {

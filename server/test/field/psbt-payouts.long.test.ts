@@ -81,7 +81,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
     }
 
     it(
-      'is over once its coin is spent, though the node has dropped the blocks since its export (btcpayserver-doc#1236)',
+      'A discarded PSBT is over once its coin is spent, though the node dropped the blocks since its export (btcpayserver-doc#1236)',
       { timeout: 300_000 },
       async () => {
         const { merchant, id } = await prepare();
@@ -110,7 +110,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
       },
     );
 
-    it('stops no other PSBT of the network, if nobody looked at it in time (btcpayserver-docker#519)', async () => {
+    it('A discarded PSBT whose blocks are gone stops no other PSBT of the network (btcpayserver-docker#519)', async () => {
       const { merchant, id } = await prepare();
       const exportedAt = await heightNow();
       const other = await shop.merchant();

@@ -143,7 +143,7 @@ describe.each(Object.keys(withPrice))('%s', (name) => {
     await expectOnlyLtcOut('it has no price');
   });
 
-  it('counts the market again when it has a price', async () => {
+  it('A market counts again when it has a price', async () => {
     answer(name, withPrice[name]?.(null));
     await refresh();
     exchanges.quote(name);
@@ -213,7 +213,7 @@ describe('A market that makes its source refuse all of them', () => {
   ] as const;
 
   it.each(cases)(
-    'A market of %s is found and left out, and the others keep their prices',
+    'A market that makes %s refuse all of them is left out, and the others keep their prices',
     async (name, list, gone, code, why) => {
       exchanges.answer(
         name,
@@ -230,7 +230,7 @@ describe('A market that makes its source refuse all of them', () => {
   );
 
   it.each(cases)(
-    'A market of %s is not asked for with the others again, but separately, and more and more rarely',
+    'A market that makes %s refuse all of them is asked for separately, and more and more rarely',
     async (name, list, gone, code) => {
       const known = new Set<string>(list.filter((one) => one !== gone));
       const asked: string[][] = [];
@@ -267,7 +267,7 @@ describe('A market that makes its source refuse all of them', () => {
     },
   );
 
-  it('two of them, in different halves, cost two', async () => {
+  it('Two unknown markets in different halves of a request cost only those two', async () => {
     exchanges.answer(
       'kraken',
       knows('kraken', () => krakenPairs.slice(1, -1)),
@@ -278,7 +278,7 @@ describe('A market that makes its source refuse all of them', () => {
       expect(sourcesOf(code)).toContain('kraken');
   });
 
-  it('all of them make a source that fails, and it is not asked at every look', async () => {
+  it('A source that refuses all of its markets fails, and is not asked again at every refresh', async () => {
     const asked: string[][] = [];
     exchanges.answer(
       'binance',
@@ -295,7 +295,7 @@ describe('A market that makes its source refuse all of them', () => {
     expect(rates.latest('BTC')?.source).toContain('kraken');
   });
 
-  it('a limit that is reached on the way leaves what was found, and the rest is asked for later', async () => {
+  it('A limit during the search for an unknown market ends the search, and the next refresh finds the market', async () => {
     const asked: string[][] = [];
     const refusing = knows('kraken', () => krakenPairs.slice(1), asked);
     exchanges.answer('kraken', (response, request) => {
@@ -330,7 +330,7 @@ describe('A market that is there and means nothing', () => {
     ],
     ['only one side', { b: ['95', '1', '1'] }, 'it has no price'],
     ['no offers', { a: [], b: [] }, 'it has no price'],
-  ])('%s cost only that market', async (_, offers, problem) => {
+  ])('A market with %s is left out, and no other', async (_, offers, problem) => {
     const reply = documented('kraken') as { result: Json };
     answer('kraken', { ...reply, result: { ...reply.result, XLTCZUSD: offers } });
     await refresh();
@@ -402,7 +402,7 @@ describe('Fiat currencies', () => {
     expect(rates.marketsOut()).toEqual([{ source: 'er-api', market: 'NGN', problem: 'it has no price' }]);
   });
 
-  it('are known without the time of the next ones', async () => {
+  it('Fiat rates are known even without the time of the next ones', async () => {
     const { time_next_update_unix: _next, ...reply } = documented('er-api') as Json;
     answer('er-api', reply);
     await refresh();
@@ -430,16 +430,19 @@ describe('A source that fails as a whole says why in its own documented words', 
       'It did not answer in the documented form',
     ],
     ['text', (response) => response.end('"error"'), 'It did not answer in the documented form'],
-  ] satisfies [string, Behavior, string][])('%s', async (_, behavior, problem) => {
-    exchanges.answer('kraken', behavior);
-    await refresh();
-    expect(problemOf('kraken')).toBe(problem);
-    expect(sourcesOf('BTC')).toEqual(['coinbase', 'binance', 'bitstamp', 'coingecko']);
-  });
+  ] satisfies [string, Behavior, string][])(
+    'A source that answers with %s fails as a whole, with the reason in documented words',
+    async (_, behavior, problem) => {
+      exchanges.answer('kraken', behavior);
+      await refresh();
+      expect(problemOf('kraken')).toBe(problem);
+      expect(sourcesOf('BTC')).toEqual(['coinbase', 'binance', 'bitstamp', 'coingecko']);
+    },
+  );
 });
 
 describe.each(enginesOfSoak)('On $name, a server with two such events', (engine) => {
-  it('locks payments in all coins, and says in chains status, /metrics and rates show what is out and why', async () => {
+  it('A server with two lost markets locks payments in the other coins, and shows which are out and why', async () => {
     // The sources of many shops: with both of these lost, no two were left that agree on anything.
     exchanges.answer(
       'kraken',

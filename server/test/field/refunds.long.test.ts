@@ -88,7 +88,7 @@ describe('Signatures and addresses, on simulated networks', () => {
     ['0 and 1, as a Ledger writes it (LedgerHQ/ledgerjs#466, MetaMask/metamask-extension#10850)', ledgers],
     ['in s, in 64 bytes: EIP-2098 (ethers-io/ethers.js#2246)', compact],
     ['27 and 28, in capitals', (signature: string) => `0x${signature.slice(2).toUpperCase()}`],
-  ])('proves the wallet that paid with a v of %s', async (_name, form) => {
+  ])('A signature with a v of %s proves the wallet that paid', async (_name, form) => {
     for (const address of [externalAddresses.evm, payer]) {
       const token = await refund();
       const signed = (text: string) => form(eip191Signer.sign(text, payerKey));
@@ -99,7 +99,7 @@ describe('Signatures and addresses, on simulated networks', () => {
     }
   });
 
-  it('does not take dust from another wallet for the wallet that paid', async () => {
+  it('A wallet that sent only dust is not the wallet that paid', async () => {
     const stranger = addr.fromPrivateKey(strangerKey);
     const token = await refund([payer, stranger], [0.000_001]);
     expect(await prove(server, token, (text) => eip191Signer.sign(text, strangerKey))).toBe(false);
@@ -110,7 +110,7 @@ describe('Signatures and addresses, on simulated networks', () => {
     expect(await prove(server, shared, (text) => eip191Signer.sign(text, strangerKey))).toBe(true);
   });
 
-  it('does not let one coin prove two refunds', async () => {
+  it('One coin does not prove two refunds', async () => {
     const { id, address } = await merchant.lock({ network: 'ethereum' });
     await merchant.send(address, 10, { network: 'ethereum' });
     await merchant.send(address, 4, { network: 'ethereum' });
@@ -123,7 +123,7 @@ describe('Signatures and addresses, on simulated networks', () => {
     ]);
   });
 
-  it('has a text signed that names the shop, the checkout, the chain, the refund, the amount and the address', async () => {
+  it('The text to sign names the shop, the checkout, the chain, the refund, the amount and the address', async () => {
     const token = await refund();
     const { signatureText } = (await openClaimBrowser(server).claim(token)).body.data as unknown as Claimed;
     expect(signatureText.split('\n')).toEqual([
@@ -172,7 +172,7 @@ describe('Signatures and addresses, on simulated networks', () => {
       'the zero address of segwit (vultisig/vultisig-android#5846)',
       bech32.encode('tltc', [0, ...bech32.toWords(zeros)]),
     ],
-  ] as const)('sends nothing on %s to %s', async (network, _name, address) => {
+  ] as const)('A refund on %s is not sent to %s', async (network, _name, address) => {
     const [currency, amount] = coins[network];
     const { id } = await merchant.fund({ network, currency, amount });
     const token = claimTokenOf(await merchant.refund(id, { kind: 'partial', amount: amount / 10 }));
@@ -219,19 +219,19 @@ describe('Contract wallets, on a real chain', () => {
       [`0x${'1'.repeat(40)}`, '0x1234', sign(text) as Hex],
     ) + '6492'.repeat(16);
 
-  it('prove what they paid by their own word (EIP-1271: LIT-Protocol/chipotle#473, Steward-Fi/steward#40)', async () => {
+  it('A contract wallet proves its payment by EIP-1271 (LIT-Protocol/chipotle#473, Steward-Fi/steward#40)', async () => {
     expect(await prove(fixture.server, await refund(), by(payerKey))).toBe(true);
     expect(await prove(fixture.server, await refund(), by(strangerKey))).toBe(false);
   });
 
-  it('prove it in EIP-6492’s wrapper once they are deployed, and cannot before (ethereum/EIPs#7284, AmbireTech/signature-validator#8)', async () => {
+  it('A deployed contract wallet proves its payment in EIP-6492’s wrapper (ethereum/EIPs#7284, AmbireTech/signature-validator#8)', async () => {
     expect(await prove(fixture.server, await refund(), wrapped(by(payerKey)))).toBe(true);
     expect(await prove(fixture.server, await refund(), wrapped(by(strangerKey)))).toBe(false);
     const broken = () => `0x${'ff'.repeat(96)}${'6492'.repeat(16)}`;
     expect(await prove(fixture.server, await refund(), broken)).toBe(false);
   });
 
-  it('prove it with an empty signature, if the chain has what they signed (spruceid/siwe-py#76)', async () => {
+  it('A contract wallet proves its payment with an empty signature if the chain has the text it signed (spruceid/siwe-py#76)', async () => {
     const token = await refund();
     expect(await prove(fixture.server, token, () => '0x')).toBe(false);
     const again = await refund();
@@ -243,7 +243,7 @@ describe('Contract wallets, on a real chain', () => {
     expect(await prove(fixture.server, again, () => '0x')).toBe(true);
   });
 
-  it('cannot stop a network by their answers (LIT-Protocol/chipotle#473)', async () => {
+  it('A contract wallet cannot stop a network by its answers (LIT-Protocol/chipotle#473)', async () => {
     const { anvil, server } = fixture;
     const hostile = [
       ['complain', ['too many requests, try again in 9999 minutes']],

@@ -40,7 +40,7 @@ const secrets = {
 } as const;
 
 describe('A text that looks like a secret', () => {
-  it.each(Object.entries(secrets))('is known: %s', (_, text) => {
+  it.each(Object.entries(secrets))('A secret is recognised: %s', (_, text) => {
     expect(secretIn(text, 'key')).toBeDefined();
     expect(secretIn(`  ${text}\n`, 'key')).toBeDefined();
   });
@@ -67,11 +67,11 @@ describe('A text that looks like a secret', () => {
     // Its middle looks like the beginning of a private key.
     'xpub6DKh1LsGhvADa2aJ8S2LRKNmxriUHRb99bVExD7pTHS5D2P7G2KMtpvs2saPfBJoawTq8SrAkSDXnmm5mwHbMATYJxuSdQvbALXudZdNzPq',
     'a note of a few words',
-  ])('%s is none', (text) => {
+  ])('%s is no secret', (text) => {
     expect([secretIn(text, 'key'), secretIn(text, 'hash')]).toEqual([undefined, undefined]);
   });
 
-  it('is found in a little time, however long and odd the text is', () => {
+  it('The search for secrets takes little time, however long and odd the text is', () => {
     const before = process.cpuUsage().user;
     for (const part of ['5', 'a ', '"kdf', 'xprv', '1.', '-', 'ä', '"ciphertext"   ']) {
       secretIn(part.repeat(100_000), 'key');
@@ -114,7 +114,7 @@ describe('A server', () => {
       ],
     ] as const;
 
-    it.each(fields)('as %s is refused by the API', async (_field, path, body) => {
+    it.each(fields)('The API refuses a secret as %s, and never repeats it', async (_field, path, body) => {
       lines = '';
       const { status, body: reply } = await server.api('POST', path, { body });
       expect(status).toBe(400);
@@ -126,7 +126,7 @@ describe('A server', () => {
 
   // One of each form: a command opens the database.
   it.each(['twelve words', 'a raw private key', 'a keystore'] as const)(
-    '%s: commands refuse it, as one word and as several',
+    'Commands refuse %s, and print no part of it',
     async (name) => {
       const secret = secrets[name];
       const { merchantId } = server.bootstrapped;

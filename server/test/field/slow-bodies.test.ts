@@ -41,7 +41,7 @@ describe.each(enginesOfQuick)('A body that comes late, on $name', (engine) => {
     return { status: response.statusCode, body: await text(response) };
   }
 
-  it('is refused if the person was removed meanwhile', async () => {
+  it('A late body is refused if the person was removed meanwhile', async () => {
     const { people } = consoleModule.rules(server.app);
     const { merchantId } = server.bootstrapped;
     const browser = await signIn(server, 'owner', 'thief@shop.example');
@@ -60,7 +60,7 @@ describe.each(enginesOfQuick)('A body that comes late, on $name', (engine) => {
     expect(team.map(({ email }) => email)).not.toContain('again@shop.example');
   });
 
-  it('is refused if the key was revoked meanwhile, and served if it was not', async () => {
+  it('A late body is refused if the key was revoked meanwhile, and accepted if it was not', async () => {
     const { merchantId } = server.bootstrapped;
     const { id, key } = await server.database.write((transaction) =>
       server.app.keys.create(transaction, { merchantId, kind: 'secret', mode: 'test' }),

@@ -58,7 +58,7 @@ describe.each(enginesOfQuick)('A mail server that hangs up on messages it has ta
     }
   }
 
-  it('gets a message ten times at most in three days, also if nothing else waits', async () => {
+  it('A mail server that hangs up gets a message at most ten times in three days, even if no other waits', async () => {
     await payAs('slow@example.com');
     await passHours(6);
     expect(copiesFor('slow@example.com')).toBeLessThanOrEqual(6);
@@ -82,7 +82,7 @@ describe.each(enginesOfQuick)('A mail server that hangs up on messages it has ta
     expect(copies).toBeLessThanOrEqual(10);
   });
 
-  it('gets the messages behind three such ones at once', async () => {
+  it('A message behind three on which the mail server hangs up is sent at once', async () => {
     for (const name of ['slow-1', 'slow-2', 'slow-3', 'quick']) await payAs(`${name}@example.com`);
     await mail.rules(server.app).send(signal);
     await expect.poll(() => copiesFor('quick@example.com'), { timeout: 20_000 }).toBe(1);

@@ -37,7 +37,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       return { browser, id, token: await invite(server, role, email) };
     }
 
-    it('works while nothing has happened', async () => {
+    it('A sign-in link works while nothing has happened to its owner', async () => {
       const { token } = await member('bob@shop.example', 'support');
       expect((await signInWith(token)).status).toBe(200);
     });
@@ -62,7 +62,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
         'they are removed (elm1nst3r/GHOST-osint-crm#32)',
         ({ id }: Awaited<ReturnType<typeof member>>) => owner.send('DELETE', `/console/api/team/${id}`),
       ],
-    ])('ends when %s', async (why, end) => {
+    ])('A sign-in link ends when %s', async (why, end) => {
       const one = await member(`${why.replace(/\W+/g, '-')}@shop.example`, 'manager');
       expect((await end(one)).status).toBe(200);
       expect((await signInWith(one.token)).status).toBe(404);
@@ -79,7 +79,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   describe('the console, asked for an id that is not there', () => {
     const routes = routesOf(consoleApi).filter(({ idNames }) => idNames.length > 0);
 
-    it.each(routes)('says 404 to $name', async ({ method, url, body = {} }) => {
+    it.each(routes)('An unknown id gets a 404 from $name', async ({ method, url, body = {} }) => {
       const options = method === 'GET' || method === 'DELETE' ? {} : { body };
       const answer = await owner.send(
         method,
@@ -89,9 +89,9 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       expect([answer.status, answer.body.data.code]).toEqual([404, 'not_found']);
     });
 
-    it('knows that there are such routes', () => expect(routes.length).toBeGreaterThan(12));
+    it('The console has routes with an id', () => expect(routes.length).toBeGreaterThan(12));
 
-    it("says the same to ids of another shop's people, sessions, keys and transfers", async () => {
+    it("The console answers 404 to ids of another shop's people, sessions, keys and transfers", async () => {
       const secret = await server.foreignKey('secret', 'test');
       const { merchantId } = (await server.app.keys.authenticate(secret)) ?? { merchantId: '' };
       const theirs = await signIn(server, 'owner', 'eve@elsewhere.example', merchantId);
@@ -132,7 +132,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       ['https://ｓｈｏｐ.example/', 'https://shop.example/'],
       ['https://0x7f.1/', 'https://127.0.0.1/'],
       ['https://shop.example/a b', 'https://shop.example/a%20b'],
-    ])('is kept as browsers open it: %s', async (given, kept) => {
+    ])('A redirect URL is kept as browsers open it: %s', async (given, kept) => {
       expect(await stored(given)).toBe(kept);
     });
 
@@ -149,12 +149,12 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       'https://shop.example\t.evil.example/',
       'https://shop.example/\r\nLocation: https://evil.example',
       'https://shop.\u0001example/',
-    ])('is refused where a person would read another address: %j', async (given) => {
+    ])('A redirect URL is refused where a person would read another address: %j', async (given) => {
       const { status, body } = await leadingTo(given);
       expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', 'redirectUrl']);
     });
 
-    it('is at most 2048 bytes as browsers write it', async () => {
+    it('A redirect URL has at most 2048 bytes as browsers write it', async () => {
       const letters = (count: number) => leadingTo(`https://shop.example/${'漢'.repeat(count)}`);
       expect((await letters(225)).status).toBe(200);
       expect((await letters(226)).body.data).toMatchObject({
@@ -163,7 +163,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       });
     });
 
-    it('is compared with the allowed origins as browsers open it (getsentry/sentry#4437)', async () => {
+    it('A redirect URL is compared with the allowed origins as browsers open it (getsentry/sentry#4437)', async () => {
       const allow = (redirectOrigins: string[]) =>
         owner.send('PATCH', '/console/api/shop', { body: { redirectOrigins } });
       const { body } = await allow(['https://BÜCHER.example']);
@@ -209,7 +209,7 @@ describe('A live page of the console', () => {
     return statuses;
   }
 
-  it('is one of few of a person, whatever their browsers, and no shop takes the place of the others (Tr3kkR/Yuzu#1087)', async () => {
+  it('A person has at most 12 live pages, in any browsers, and a shop leaves room for others (Tr3kkR/Yuzu#1087)', async () => {
     expect(await openMany('ada@shop.example', 13)).toEqual([...Array<number>(12).fill(200), 429]);
     const watch = (merchantId: string, person: number) =>
       consoleModule.rules(server.app).changes.watch({
@@ -266,7 +266,7 @@ describe('A cell of a CSV file', () => {
   });
 
   it.each(['', 'Ada', '-1.5', '12', 'a=b', '42-1', 'élan', '=', '1\u200b=1'])(
-    'is left as it is: %j',
+    'A harmless cell is left as it is: %j',
     (value) => {
       expect(csvLine([value])).toBe(value === '=' ? "'=\r\n" : `${value}\r\n`);
     },
@@ -294,7 +294,7 @@ describe('A part of a file', () => {
   const files = ['/flags/ng.svg', '/crypto-checkout.js', `/assets/${script ?? ''}`];
 
   it.each(files)(
-    '%s that it has not is 416, and says how long the file is (vert-x3/vertx-web#428)',
+    'A part of %s beyond its end is 416, and says how long the file is (vert-x3/vertx-web#428)',
     async (path) => {
       const whole = await ask(path, { 'Accept-Encoding': 'br' });
       for (const range of ['bytes=99999999-', 'bytes=99999999-100000000,99999990-99999999']) {
@@ -312,7 +312,7 @@ describe('A part of a file', () => {
   );
 
   it.each(files)(
-    '%s is sent, and of several or of nonsense the whole (expressjs/serve-static#113)',
+    'A part of %s is sent, but the whole file for several parts or nonsense (expressjs/serve-static#113)',
     async (path) => {
       const whole = (await ask(path, {})).bytes;
       const part = await ask(path, { Range: 'bytes=1-3' });
@@ -325,7 +325,7 @@ describe('A part of a file', () => {
     },
   );
 
-  it.each(files)('%s of another file than it was is 412', async (path) => {
+  it.each(files)('A request for %s that expects another version gets a 412', async (path) => {
     expect((await ask(path, { 'If-Match': '"another"' })).status).toBe(412);
   });
 });
@@ -337,7 +337,7 @@ describe('Every page', () => {
   });
   afterAll(() => server.stop());
 
-  it('gives browsers the same headers: files of the demo shop and pages of errors too (rubygems/rubygems.org#6274, NetEscapades.AspNetCore.SecurityHeaders#121)', async () => {
+  it('Every page has the same security headers, errors too (rubygems/rubygems.org#6274, NetEscapades.AspNetCore.SecurityHeaders#121)', async () => {
     const { body } = await call(server.url, 'POST', '/v1/payments/checkout', {
       key: server.secretKey,
       body: { amount: 1, baseCurrency: 'USD' },

@@ -96,7 +96,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  it('stays seen when the next server is refused the mempool once (bitpay/wallet#6280: gone after a restart)', async () => {
+  it('A payment stays seen when the next server is refused the mempool once (bitpay/wallet#6280: gone after a restart)', async () => {
     cores[0].change = failing(-32603, 'internal error');
     await shop.takeOver();
     expect(await shop.scanned(payment)).toEqual(seen);
@@ -106,7 +106,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     await shop.expectBooksInOrder();
   });
 
-  it('stays seen when its node stops, and another one never got it (electrum#3595), and is dropped when no node has it', async () => {
+  it('A payment stays seen when its node stops and another never got it (electrum#3595), and is dropped when no node has it', async () => {
     const [core] = cores;
     core.whole = () => 'hang up';
     expect(await shop.scanned(payment)).toEqual(seen);
@@ -117,7 +117,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     expect(await shop.scanned(payment)).toEqual(dropped);
   });
 
-  it('stays seen when a node has restarted without its mempool, and the other one has it (bitcoin#29193)', async () => {
+  it('A payment stays seen when a node restarts without its mempool and another one has the transaction (bitcoin#29193)', async () => {
     cores[0].mempool = [];
     cores[1].mempool = [first];
     expect(await shop.scanned(payment)).toEqual(seen);
@@ -133,7 +133,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     await shop.expectBooksInOrder();
   });
 
-  it('stays seen when its block is replaced, and only one node keeps it for another (electrum#7068: there is no one mempool)', async () => {
+  it('A payment stays seen when its block is replaced and one node keeps it for the next (electrum#7068: there is no one mempool)', async () => {
     for (const core of cores) {
       core.mempool = [];
       core.height += 1;
@@ -151,7 +151,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     expect(await shop.scanned(payment)).toEqual(dropped);
   });
 
-  it('stays seen while a node reads its mempool after a start (bitcoin#12106)', async () => {
+  it('A payment stays seen while a node reads its mempool after a start (bitcoin#12106)', async () => {
     cores[0].mempool = [];
     cores[1].change = ({ method }) => (method === 'getmempoolinfo' ? { loaded: false } : undefined);
     expect(await shop.scanned(payment)).toEqual(seen);
@@ -159,7 +159,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     expect(await shop.scanned(payment)).toEqual(dropped);
   });
 
-  it('is dropped when a block has its replacement, once all nodes have the block (btcpayserver#1371)', async () => {
+  it('A transaction is dropped when a block has its replacement, once all nodes have the block (btcpayserver#1371)', async () => {
     const [one, other] = cores;
     other.mempool = [first];
     one.mempool = [];
@@ -176,7 +176,7 @@ describe.each(enginesOfSoak)('A payment seen in a mempool, on $name,', (engine) 
     await shop.expectBooksInOrder();
   });
 
-  it('asks the nodes nothing about it while a mempool shows it', async () => {
+  it('A server reads a transaction once, and asks no more about it while a mempool shows it', async () => {
     await shop.scanned(payment);
     await shop.takeOver();
     for (const node of nodes) node.calls.length = 0;
@@ -236,7 +236,7 @@ describe.each(enginesOfSoak)('A payment with a low fee on an EVM network, on $na
     await anvil.mine();
   });
 
-  it('stays seen when another server takes over, and is dropped when the node forgets it (metamask-extension#8688)', async () => {
+  it('A payment with a low fee stays seen after a takeover, and is dropped when the node forgets it (metamask-extension#8688)', async () => {
     expect(await shop.scanned(payment)).toEqual(seen);
     await shop.takeOver();
     expect(await shop.scanned(payment)).toEqual(seen);
@@ -247,7 +247,7 @@ describe.each(enginesOfSoak)('A payment with a low fee on an EVM network, on $na
     await shop.expectBooksInOrder();
   });
 
-  it('stays seen while a node cannot return it now (go-ethereum#29956), and at a node that never got it (nethermind#1913)', async () => {
+  it('A payment with a low fee stays seen until all nodes answer that they lack it (go-ethereum#29956, nethermind#1913)', async () => {
     const unknown: ProviderProxy['change'] = ({ method }) =>
       method === 'eth_getTransactionByHash' ? null : undefined;
     proxies[0].change = unknown;
@@ -261,7 +261,7 @@ describe.each(enginesOfSoak)('A payment with a low fee on an EVM network, on $na
     expect(await shop.scanned(payment)).toEqual(dropped);
   });
 
-  it('is credited when it is mined after all', async () => {
+  it('A payment with a low fee is credited when it is mined after all', async () => {
     await shop.takeOver();
     expect(await shop.scanned(payment)).toEqual(seen);
     await anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x1']);

@@ -47,11 +47,11 @@ describe('A key with its origin', () => {
     ['an xpub whose path says taproot', `[73c5da0a/86'/0'/0']${taproot}`, 'p2tr'],
     ['an xpub whose path says legacy', `[73c5da0a/44'/0'/0']${legacy}`, 'p2pkh'],
     ['the branches behind it', `[73c5da0a/84'/0'/0']${segwit}/<0;1>/*`, 'p2wpkh'],
-  ] as const)('%s gives the addresses that the wallet shows', (_, text, script) => {
+  ] as const)('A key with its origin gives the addresses that the wallet shows: %s', (_, text, script) => {
     expect(firstAddress(text)).toBe(firstOf[script]);
   });
 
-  it('is taken for EVM networks too', () => {
+  it('A key with its origin is taken for EVM networks too', () => {
     const account = root.derive("m/44'/60'/0'").publicExtendedKey;
     const use = { ...live, family: 'evm' } as const;
     expect(firstAddress(`[73c5da0a/44'/60'/0']${account}`, use)).toBe(firstAddress(account, use));
@@ -63,11 +63,11 @@ describe('A key with its origin', () => {
     ['the path of Litecoin', `[73c5da0a/84'/2'/0']${segwit}`, 'for litecoin, not for bitcoin'],
     ['the path of test networks', `[73c5da0a/84'/1'/0']${segwit}`, 'test networks'],
     ['half of an origin', `[73c5da0a/84'/0'/0'${segwit}`, 'Not an extended public key'],
-  ])('with %s is refused', (_, text, problem) => {
+  ])('A key with %s is refused', (_, text, problem) => {
     expect(() => readWalletKey(text, live)).toThrow(problem);
   });
 
-  it('with a character mistyped or missing is told apart from a text that is no key, and from an address', () => {
+  it('A key with a wrong or missing character has another error than an address or a text that is no key', () => {
     const problemOf = (text: string, use: Parameters<typeof firstAddress>[1] = live) => {
       try {
         return firstAddress(text, use);
@@ -124,7 +124,7 @@ describe('A descriptor', () => {
     expect(() => firstAddress(text)).toThrow('test network');
   });
 
-  it.each([0, 5, 20, 60, 130])('with another character at %i is refused by its checksum', (at) => {
+  it.each([0, 5, 20, 60, 130])('A descriptor with another character at %i is refused', (at) => {
     const text = summed(`wpkh(${origin(84)}${segwit}/<0;1>/*)`);
     const changed = text.slice(0, at) + (text[at] === 'w' ? 'p' : 'w') + text.slice(at + 1);
     expect(() => readWalletKey(changed, live)).toThrow(
@@ -140,7 +140,7 @@ describe('A descriptor', () => {
     ['an error in the payload', 'raw(dedbeef)#89f8spxm'],
     ['an error in the checksum', 'raw(deadbeef)##9f8spxm'],
     ['an invalid character', 'raw(Ü)#00000000'],
-  ])('%s: as BIP-380 has it, refused', (_, text) => {
+  ])('A descriptor with %s is refused, as BIP-380 has it', (_, text) => {
     expect(() => readWalletKey(text, live)).toThrow(/checksum/);
   });
 
@@ -168,11 +168,11 @@ describe('A descriptor', () => {
     ['of no key', 'addr(bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu)', 'A descriptor must be'],
     ['of another kind', `combo(${segwit}/0/*)`, 'A descriptor must be'],
     ['with another prefix than its script', `pkh(${zpub}/0/*)`, 'A zpub is a key of p2wpkh, not of p2pkh'],
-  ])('%s is refused in words', (_, text, problem) => {
+  ])('A descriptor %s is refused in words', (_, text, problem) => {
     expect(() => firstAddress(text)).toThrow(problem);
   });
 
-  it('is not for networks other than bitcoin and litecoin', () => {
+  it('A descriptor is refused for networks other than bitcoin and litecoin', () => {
     expect(() => readWalletKey(`pkh(${legacy}/0/*)`, { ...live, family: 'evm' })).toThrow(
       'only the extended public key',
     );
@@ -269,7 +269,7 @@ describe('Exports of wallets', () => {
     // sparrow#1990: what `listdescriptors` prints, and what people cut out of it.
     ['Bitcoin Core', core([`wpkh([73c5da0a/84h/0h/0h]${segwit}/0/*)`])],
     ['a part of what Bitcoin Core prints', core([`wpkh([73c5da0a/84h/0h/0h]${segwit}/0/*)`]).descriptors],
-  ])('%s: gives the addresses that the wallet shows', (_, file) => {
+  ])('An export gives the addresses that the wallet shows: %s', (_, file) => {
     expect(firstAddress(JSON.stringify(file, null, 2))).toBe(firstOf.p2wpkh);
     expect(firstAddress(JSON.stringify(file).replaceAll('/', '\\/'))).toBe(firstOf.p2wpkh);
   });
@@ -317,7 +317,7 @@ describe('Exports of wallets', () => {
       { descriptor: `wpkh(${root.privateExtendedKey}/84'/0'/0'/0/*)`, blockheight: 1, label: 'asb' },
       'Treat it as revoked',
     ],
-  ])('with %s is refused in words, without a key in them', (_, file, problem) => {
+  ])('An export with %s is refused in words that contain no key', (_, file, problem) => {
     const read = () => readWalletKey(JSON.stringify(file), live);
     expect(read).toThrow(problem);
     expect(read).not.toThrow(/[xz](pub|prv)[0-9A-Za-z]{20}/);

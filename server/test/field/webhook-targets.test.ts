@@ -82,14 +82,14 @@ const advised = ['64:ff9b::/96', '64:ff9b:1::/48', '2000::/3', '::/0'];
 
 describe.each(Object.entries(translated))('an address of %s', (_, write) => {
   // rommapp/romm#3675, NousResearch/hermes-agent#38071: on a network with DNS64, every name has such an address
-  it('may be a target if the IPv4 address in it may', async () => {
+  it('A translated address may be a target if the IPv4 address in it may', async () => {
     for (const ipv4 of ['93.184.215.14', '141.95.172.205', '8.8.8.8']) {
       expect(await judge(write(ipv4)), ipv4).toBe(write(ipv4));
     }
   });
 
   // KeeperHub#1269, librefang#2409, instructor#2659, langflow#14174, flyto-core GHSA-794r-5rp2-fpg8, basecamp/fizzy#2988
-  it('is refused if it leads to loopback, a private network or cloud metadata, whatever is allowed', async () => {
+  it('A translated address is refused if it leads to loopback, a private network or cloud metadata, whatever is allowed', async () => {
     for (const allowed of [[], advised]) {
       for (const ipv4 of inner) {
         const refusal = await judge(write(ipv4), allowed);
@@ -106,7 +106,7 @@ describe.each(Object.entries(translated))('an address of %s', (_, write) => {
     }
   });
 
-  it('may be a target where the subnet of the IPv4 address is allowed', async () => {
+  it('A translated address may be a target where the subnet of its IPv4 address is allowed', async () => {
     expect(await judge(write('10.1.2.3'), ['10.1.0.0/16'])).toBe(write('10.1.2.3'));
     expect(await judge(write('10.2.2.3'), ['10.1.0.0/16'])).toContain('10.2.2.3');
   });
@@ -131,7 +131,7 @@ it.each([
 });
 
 it.each(['::', '::1', 'fe80::1', 'fd00::1', 'ff02::1', 'fd00:ec2::254'])(
-  '%s is judged as before',
+  '%s is refused as a target',
   async (address) => {
     expect(await judge(address)).toMatch(new RegExp(`${address}(: it)? is (not a public|a reserved)`));
   },

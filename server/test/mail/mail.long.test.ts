@@ -96,7 +96,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
       await transaction.updateTable('mails').set({ due_at: 0 }).where('payment_id', '=', paymentId).execute();
     });
 
-  it('btcpayserver/btcpayserver#910: come from the shop by name, and say that the payment was received, with its receipt and without images', async () => {
+  it('btcpayserver/btcpayserver#910: a message about a payment comes from the shop by name, with its receipt and without images', async () => {
     const locked = await lock(payer(), { txRef: `ORDER-${engine.name}` });
     await payAndMail(locked, 10);
     const letter = await letterTo(payer(), /received your payment/);
@@ -111,7 +111,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(lettersTo(payer())).toHaveLength(1);
   });
 
-  it('say what is missing when a part arrives, and that it came when the rest does', async () => {
+  it('A message names the missing amount when a part arrives, and another confirms the payment when the rest does', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 4);
     const part = await letterTo(payer(), /6\.00 USDT still to pay/);
@@ -123,7 +123,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     await letterTo(payer(), /received your payment/);
   });
 
-  it('btcpayserver/btcpayserver#968: say that too much arrived, in one message', async () => {
+  it('btcpayserver/btcpayserver#968: one message says that too much arrived', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 12);
     const letter = await letterTo(payer(), /paid more than was due/);
@@ -131,7 +131,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(lettersTo(payer())).toHaveLength(1);
   });
 
-  it('say that money came after the time to pay, in one message for each time, and not that it is a wrong coin', async () => {
+  it('Each late transfer gets a message that it came too late, and not that it is a wrong coin', async () => {
     const locked = await lock(payer());
     await merchant.ask('PATCH', `/v1/payments/${locked.id}/cancel`);
     await payAndMail(locked, 4);
@@ -143,7 +143,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(lettersTo(payer()).every(({ subject }) => subject?.includes('too late'))).toBe(true);
   });
 
-  it('bring the link of a refund, which then leads to the money, and keep no copy of it', async () => {
+  it('A message brings the link of a refund, which leads to the money, and no copy of the link is kept', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 15);
     const refund = await merchant.refund(locked.id, { kind: 'excess' });
@@ -169,7 +169,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(sent.text).toContain(txHash);
   });
 
-  it('bring the link of a refund to the payer only, if the shop asks for that', async () => {
+  it('The link of a refund goes to the payer only, if the shop asks for that', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 15);
     const path = `/v1/payments/${locked.id}/refunds`;
@@ -187,7 +187,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(await merchant.ask('GET', `/v1/payments/${id}`)).not.toHaveProperty('refunds');
   });
 
-  it('are refused for the refund of a payer who wants none, and nothing is reserved for it', async () => {
+  it('A refund by mail is refused for a payer who wants no messages, and nothing is reserved for it', async () => {
     const first = await lock(payer('quiet'));
     await payAndMail(first, 15);
     const [row] = await stored(first.id);
@@ -200,7 +200,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(refund).toHaveProperty('claimUrl');
   });
 
-  it('do not bring an empty link when one that was given up is tried again', async () => {
+  it('A retried message whose refund link is gone is dropped, and not sent with an empty link', async () => {
     const locked = await lock(payer('gone'));
     await payAndMail(locked, 15);
     await merchant.refund(locked.id, { kind: 'excess' });
@@ -215,7 +215,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     });
   });
 
-  it('are not sent to an address that the mail server refuses, and later where it asks for that', async () => {
+  it('A message to an address that the mail server refuses fails, and a deferred one is tried later', async () => {
     const [gone, grey, long] = [
       await lock(payer('gone')),
       await lock(payer('grey')),
@@ -237,7 +237,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect((row?.due_at ?? 0) - Date.now()).toBeGreaterThan(30_000);
   });
 
-  it('have the same id when they are sent a second time, as after a crash', async () => {
+  it('A message has the same id when it is sent a second time, as after a crash', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 10);
     await letterTo(payer(), /received/);
@@ -252,7 +252,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(ids.size).toBe(1);
   });
 
-  it('usesend/useSend#412, SparkDevNetwork/Rock#7034: end at the payer’s press, for good, but not when a program only looks at the link', async () => {
+  it('usesend/useSend#412, SparkDevNetwork/Rock#7034: messages end when the payer stops them, not when a program opens the link', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 10);
     const letter = await letterTo(payer(), /received/);
@@ -276,7 +276,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(lettersTo(payer())).toHaveLength(2);
   });
 
-  it('cannot be given headers, receivers or links by the name of a shop, or the address of a payer', async () => {
+  it('The name of a shop or the address of a payer adds no headers, receivers or links to a message', async () => {
     const { merchantId } = server.bootstrapped;
     const name = 'Shop\r\nBcc: thief@example.net\r\n\r\n<a href="https://thief.example"> {order}';
     await server.database.write((transaction) =>
@@ -300,7 +300,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     }
   });
 
-  it('are not sent to a payer who was erased before', async () => {
+  it('A message is not sent to a payer who was erased before', async () => {
     const locked = await lock(payer('grey'));
     await payAndMail(locked, 10);
     await vi.waitFor(async () => expect((await stored(locked.id))[0]?.tries).toBe(1), { timeout: 8000 });
@@ -309,7 +309,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect(await until(locked.id, 'dropped')).toMatchObject({ due_at: null });
   });
 
-  it('are written in the language that the shop chose', async () => {
+  it('A message is written in the language that the shop chose', async () => {
     await choose('receipt', '--language', 'fr', '--reply-to', 'help@shop.example');
     try {
       const locked = await lock(payer());
@@ -323,7 +323,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     }
   });
 
-  it('are not sent in the kinds that the shop did not choose', async () => {
+  it('Messages of kinds that the shop did not choose are not sent', async () => {
     await choose('none');
     try {
       const locked = await lock(payer());
@@ -334,7 +334,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     }
   });
 
-  it('wait while the mail server is down, hold nothing else up, and are sent when it is back', async () => {
+  it('Messages wait while the mail server is down, hold up no payment, and are sent when it is back', async () => {
     const port = Number(new URL(sink.url).port);
     await sink.stop();
     const locked = await lock(payer());
@@ -364,7 +364,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     await letterTo(payer(), /received/);
   });
 
-  it('are deleted once they were kept long enough', async () => {
+  it('Messages are deleted once they were kept long enough', async () => {
     const locked = await lock(payer());
     await payAndMail(locked, 10);
     await until(locked.id, 'sent');
@@ -382,7 +382,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
     expect([before.length - after.length, await stored(locked.id)]).toEqual([1, []]);
   });
 
-  it('are tried by commands', async () => {
+  it('The commands for mail refuse wrong values, and list messages without addresses or links', async () => {
     expect(await merchant.refusal('mail', 'test', '--to', 'nobody')).toMatch(/SMTP_URL|e-mail address/);
     expect(
       await merchant.refusal(
@@ -406,7 +406,7 @@ describe.each(enginesOfSoak)('Messages to payers, on $name', (engine) => {
 });
 
 describe('Two servers', () => {
-  it('send each message once', async () => {
+  it('Two servers send each message once', async () => {
     const sink = await openSink();
     const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
     const database = await lastEngine.create();
