@@ -57,7 +57,7 @@ const shows = (element: CryptoCheckout, count: number) => waitFor(() => options(
 const problem = (element: CryptoCheckout) => textOf(element, 'wallet-problem');
 
 describe('wallets', () => {
-  it('are offered by name and icon, each once, however often they announce themselves', async () => {
+  it('wallets are offered by name and icon, each once, however often they announce themselves', async () => {
     const wallet = install();
     install({ uuid: 'wallet-2', name: 'Other Wallet', icon: 'https://evil.example/track.png' });
     const element = await mountPayment();
@@ -74,7 +74,7 @@ describe('wallets', () => {
     expect(images).to.deep.equal([icon]);
   });
 
-  it('are offered late too, and in place of window.ethereum', async () => {
+  it('a wallet that announces itself late is offered too, in place of window.ethereum', async () => {
     Reflect.set(window, 'ethereum', new ScriptedWallet());
     const element = await mountPayment();
     await shows(element, 1);
@@ -84,7 +84,7 @@ describe('wallets', () => {
     expect(options(element)).to.have.length(1);
   });
 
-  it('cannot put markup, scripts or another wallet’s name onto the page', async () => {
+  it('a wallet cannot put markup, scripts or another wallet’s name onto the page', async () => {
     install({ name: '<img src=x onerror=alert(1)>', icon: 'javascript:alert(1)' });
     const element = await mountPayment();
     await shows(element, 1);
@@ -112,7 +112,7 @@ describe('wallets', () => {
     ['once it is cancelled', paymentInState('cancelled', { evm: evmPayment().evm })],
     ['for a contract that makes no sense', evmPayment({ contract: 'USDT' })],
   ] as const) {
-    it(`are not offered for a payment ${what}`, async () => {
+    it(`wallets are not offered for a payment ${what}`, async () => {
       install();
       const element = await mountPayment(payment);
       await aTimeout(150);
@@ -120,7 +120,7 @@ describe('wallets', () => {
     });
   }
 
-  it('are told apart from arrived transfers: a hash is no proof of payment', async () => {
+  it('a transfer sent from a wallet does not count as arrived: a hash is no proof of payment', async () => {
     const wallet = install();
     const explorer = 'https://scan.example/tx/{txHash}';
     const element = await mountPayment(evmPayment({ explorer }));
@@ -143,7 +143,7 @@ describe('wallets', () => {
     expect(element.shadowRoot?.activeElement?.getAttribute('part') ?? 'none').not.to.equal('action');
   });
 
-  it('ask before they send again, also after a reload or in another tab', async () => {
+  it('the payer is asked before a wallet sends again, also after a reload or in another tab', async () => {
     const wallet = install();
     const first = await mountPayment();
     await shows(first, 1);
@@ -174,7 +174,7 @@ describe('wallets', () => {
     await waitFor(() => wallet.sent.length === 2);
   });
 
-  it('say why nothing was sent, and can be pressed again', async () => {
+  it('the page shows why nothing was sent, and the wallet can be pressed again', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -194,7 +194,7 @@ describe('wallets', () => {
     await waitFor(() => hasPart(element, 'wallet-hash'));
   });
 
-  it('send the amount due at the press, not the amount drawn', async () => {
+  it('a wallet sends the amount due at the press, not the amount drawn', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -207,7 +207,7 @@ describe('wallets', () => {
     });
   });
 
-  it('send nothing if the address changes while the wallet is asked, and say that', async () => {
+  it('nothing is sent if the address changes while the wallet is asked, and the page says so', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -229,7 +229,7 @@ describe('wallets', () => {
     expect(wallet.sent).to.have.length(0);
   });
 
-  it('send nothing for a payment that ended while the page was not looking', async () => {
+  it('a wallet is asked for nothing if the payment ended while the page was not looking', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -240,7 +240,7 @@ describe('wallets', () => {
     expect(wallet.calls).to.deep.equal([]);
   });
 
-  it('send nothing while the server cannot be reached', async () => {
+  it('a wallet is asked for nothing while the server cannot be reached', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -251,7 +251,7 @@ describe('wallets', () => {
     expect(wallet.calls).to.deep.equal([]);
   });
 
-  it('can be left waiting, and what they send later is shown', async () => {
+  it('a wallet can be left waiting, and the hash that it sends later is shown', async () => {
     const wallet = install();
     let answer = (_: string) => {};
     wallet.answers['eth_sendTransaction'] = () => new Promise((resolve) => (answer = resolve));
@@ -269,7 +269,7 @@ describe('wallets', () => {
     expect(wallet.sent).to.have.length(1);
   });
 
-  it('are asked for nothing more once the element is removed', async () => {
+  it('a wallet is asked for nothing more once the element is removed', async () => {
     const wallet = install();
     let connect = (_: string[]) => {};
     wallet.answers['eth_requestAccounts'] = () => new Promise((resolve) => (connect = resolve));
@@ -283,7 +283,7 @@ describe('wallets', () => {
     expect(wallet.calls).to.have.length(1);
   });
 
-  it('go away at 0:00', async () => {
+  it('the wallets disappear at 0:00', async () => {
     install();
     const element = await mountPayment(evmPayment({}, { expiresBy: Date.now() + 5000 }));
     await shows(element, 1);
@@ -291,7 +291,7 @@ describe('wallets', () => {
     expect(element.status).to.equal('awaiting-funds');
   });
 
-  it('are apps on a phone, whose own browser has none', async () => {
+  it('a phone whose browser has no wallet is offered wallet apps', async () => {
     const { matchMedia } = window;
     window.matchMedia = (query) => matchMedia(query === '(pointer: coarse)' ? 'all' : query);
     page.signal.addEventListener('abort', () => (window.matchMedia = matchMedia));
@@ -306,7 +306,7 @@ describe('wallets', () => {
     expect(hasPart(element, 'wallet-app')).to.equal(false);
   });
 
-  it('are accessible in each of their states', async () => {
+  it('the wallets are accessible when they are offered, and when a payer wants to send again', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);

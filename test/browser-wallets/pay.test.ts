@@ -47,7 +47,7 @@ async function refusal(): Promise<Refusal | undefined> {
 }
 
 describe('sends', () => {
-  it('the exact amount of the coin, on the payment’s chain, from the connected account', async () => {
+  it('The wallet sends the exact amount of the coin, on the payment’s chain, from the connected account', async () => {
     expect(await pay()).toBe('sent');
     expect(wallet.sent).toEqual([
       {
@@ -61,21 +61,21 @@ describe('sends', () => {
     expect(steps).toEqual(['walletConnecting', 'walletConfirming']);
   });
 
-  it('a token by its contract’s transfer, with no coin', async () => {
+  it('The wallet sends a token by its contract’s transfer, with no coin', async () => {
     payment = evmPayment({ contract, decimals: 6 }, { id: payment.id, amountDue: 5 });
     replies = [payment];
     expect(await pay()).toBe('sent');
     expect(wallet.sent).toMatchObject([{ to: contract, value: '0x0' }]);
   });
 
-  it('after switching the chain', async () => {
+  it('The wallet sends after switching the chain', async () => {
     wallet.chainId = 1;
     expect(await pay()).toBe('sent');
     expect(wallet.callsOf('wallet_switchEthereumChain')).toEqual([[{ chainId: '0x7a69' }]]);
     expect(steps).toEqual(['walletConnecting', 'walletSwitching', 'walletConfirming']);
   });
 
-  it('after adding the chain, with the server’s parameters and no others', async () => {
+  it('The wallet sends after adding the chain, with the server’s parameters and no others', async () => {
     wallet.chainId = 1;
     let isKnown = false;
     wallet.answers['wallet_switchEthereumChain'] = () => {
@@ -103,13 +103,13 @@ describe('sends', () => {
     ]);
   });
 
-  it('the rest of a partial payment', async () => {
+  it('The wallet sends the rest of a partial payment', async () => {
     replies = [evmPayment({}, { id: payment.id, amountSeen: 0.01, amountDue: 0.0023 })];
     expect(await pay()).toBe('sent');
     expect(wallet.sent).toMatchObject([{ value: `0x${(23n * 10n ** 14n).toString(16)}` }]);
   });
 
-  it('without knowing the balance', async () => {
+  it('The wallet sends although its balance is unknown', async () => {
     wallet.answers['eth_getBalance'] = () => {
       throw new Error('no');
     };
@@ -198,14 +198,14 @@ describe('sends nothing, and asks for nothing to be sent, when', () => {
       () => (replies = [payment, new WalletRefusal('problemNetwork')]),
     ],
   ];
-  it.each(cases)('%s', async (_, reason, setup) => {
+  it.each(cases)('The wallet is not asked to send when %s', async (_, reason, setup) => {
     setup();
     expect(await refusal()).toBe(reason);
     expect(wallet.sent).toEqual([]);
     expect(readSent(payment)).toBeUndefined();
   });
 
-  it('the payer declines to add the chain', async () => {
+  it('The wallet is not asked to send when the payer declines to add the chain', async () => {
     wallet.chainId = 1;
     replies = [evmPayment({ rpcUrl: 'https://rpc.example/' }, { id: payment.id })];
     fails('wallet_switchEthereumChain', walletError(4902))();
@@ -216,7 +216,7 @@ describe('sends nothing, and asks for nothing to be sent, when', () => {
     expect(wallet.sent).toEqual([]);
   });
 
-  it('the payer stops waiting, at each step', async () => {
+  it('The wallet is not asked to send when the payer stops waiting, at any step', async () => {
     for (const method of ['eth_requestAccounts', 'eth_chainId', 'eth_getBalance', 'eth_accounts']) {
       wallet = new ScriptedWallet();
       stop = new AbortController();
@@ -236,7 +236,7 @@ describe('sends nothing, and asks for nothing to be sent, when', () => {
 });
 
 describe('when the wallet was asked to send', () => {
-  it('twice, and only the first is declined, the second is remembered', async () => {
+  it('If the wallet was asked to send twice and only the first request is declined, the second is remembered', async () => {
     const answer: { decline?: (error: unknown) => void; send?: (hash: string) => void } = {};
     wallet.answers['eth_sendTransaction'] = () => new Promise((_, reject) => (answer.decline = reject));
     const first = refusal();
@@ -260,7 +260,7 @@ describe('when the wallet was asked to send', () => {
     ['has nothing for the fee', walletError(-32000, 'insufficient funds for gas'), 'walletFee'],
     ['has another account', walletError(4100), 'walletAccount'],
     ['left the chain', walletError(4901), 'walletChain'],
-  ])('If it was asked and %s, nothing is remembered', async (_, error, reason) => {
+  ])('If the wallet was asked and %s, nothing is remembered', async (_, error, reason) => {
     fails('eth_sendTransaction', error)();
     expect(await refusal()).toBe(reason);
     expect(readSent(payment)).toBeUndefined();
@@ -274,7 +274,7 @@ describe('when the wallet was asked to send', () => {
     ['answers nothing', answers('eth_sendTransaction', null)],
     ['answers garbage', answers('eth_sendTransaction', '0xdeadbeef')],
     ['answers an object', answers('eth_sendTransaction', { hash: sentHash })],
-  ])('If it was asked and %s, it may have sent, so a second press sends nothing', async (_, setup) => {
+  ])('If the wallet was asked and %s, it may have sent: a second press sends nothing', async (_, setup) => {
     setup();
     expect(await pay()).toBe('unsure');
     expect(readSent(payment)).toEqual(expect.objectContaining({ hash: undefined }));
@@ -290,14 +290,14 @@ describe('when the wallet was asked to send', () => {
     expect(wallet.sent).toHaveLength(2);
   });
 
-  it('a decline of the second one leaves the first one remembered', async () => {
+  it('A decline of the second request leaves the first one remembered', async () => {
     await pay();
     fails('eth_sendTransaction', walletError(4001))();
     await expect(pay(true)).rejects.toThrow('walletRejected');
     expect(readSent(payment)).toMatchObject({ hash: sentHash });
   });
 
-  it('two at the same moment send once', async () => {
+  it('Several presses at the same moment send once', async () => {
     await Promise.all([pay(), pay(), pay()]);
     expect(wallet.sent).toHaveLength(1);
   });
@@ -318,7 +318,7 @@ describe('when the wallet was asked to send', () => {
 });
 
 describe('transfers already sent', () => {
-  it('is remembered until the server has seen it, and then the rest can be paid', async () => {
+  it('A sent transfer is remembered until the server has seen its amount', async () => {
     await pay();
     const seenElsewhere = evmPayment({}, { id: payment.id, amountSeen: 0.005, amountDue: 0.0073 });
     expect(readSent(seenElsewhere)).toMatchObject({ hash: sentHash });
@@ -327,7 +327,7 @@ describe('transfers already sent', () => {
     expect(readSent(payment), 'dropped by the network').toMatchObject({ hash: sentHash });
   });
 
-  it('belong only to their payment', async () => {
+  it('A sent transfer belongs only to its payment', async () => {
     await pay();
     expect(readSent(evmPayment({}, { id: 'another' }))).toBeUndefined();
   });

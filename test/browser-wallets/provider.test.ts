@@ -29,7 +29,7 @@ describe('errors', () => {
     expect(refusalOf(error)).toBe(refusal);
   });
 
-  it('finds the code of an unknown chain where MetaMask on phones hides it', () => {
+  it('the code of an unknown chain is found where MetaMask on phones hides it', () => {
     expect(errorCode(walletError(-32603, 'x', { data: { originalError: { code: 4902 } } }))).toBe(4902);
   });
 });
@@ -64,7 +64,7 @@ describe('answers', () => {
 });
 
 describe('wallet apps', () => {
-  it('open the page as each app documents it', () => {
+  it('wallet apps open the page as each app documents it', () => {
     expect(walletApps('https://pay.example/pay/1?a=b&c').map(({ url }) => url)).toEqual([
       'https://link.metamask.io/dapp/pay.example/pay/1?a=b&c',
       'https://go.cb-w.com/dapp?cb_url=https%3A%2F%2Fpay.example%2Fpay%2F1%3Fa%3Db%26c',
@@ -74,7 +74,7 @@ describe('wallet apps', () => {
     ]);
   });
 
-  it.each(['http://pay.example/', 'javascript:alert(1)', 'file:///a', ''])('do not open %s', (page) => {
+  it.each(['http://pay.example/', 'javascript:alert(1)', 'file:///a', ''])('no wallet opens %s', (page) => {
     expect(walletApps(page)).toEqual([]);
   });
 });

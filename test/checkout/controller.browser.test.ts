@@ -43,7 +43,7 @@ async function mountPartlyPaid(attributes: Parameters<typeof mount>[0]): Promise
 }
 
 describe('creating', () => {
-  it('is retried with the same key, so that one payment is created', async () => {
+  it('a failed creation is retried with the same key, so that one payment is created', async () => {
     let failures = 1;
     api.handlers.create = () => {
       if (failures-- > 0) return offline();
@@ -59,7 +59,7 @@ describe('creating', () => {
     expect(events).to.deep.equal(['created']);
   });
 
-  it('respects Retry-After', async () => {
+  it('the creation of a payment respects Retry-After', async () => {
     const times: number[] = [];
     api.handlers.create = () => {
       times.push(performance.now());
@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(second - first).to.be.within(2_990, 5_000);
   });
 
-  it('shows the error when it is refused, and can be retried', async () => {
+  it('a refused creation shows the error, and can be retried', async () => {
     api.handlers.create = () => failureReply(401, 'invalid_api_key');
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
@@ -95,7 +95,7 @@ describe('creating', () => {
     expect(new Set(keysSent())).to.have.length(1);
   });
 
-  it('rejects an invalid reply', async () => {
+  it('an invalid reply to the creation is shown as an error', async () => {
     api.handlers.create = () => Response.json({ hello: 'world' });
     const element = await mount(orderAttributes);
     press(element);
@@ -106,7 +106,7 @@ describe('creating', () => {
     expect(element.payment).to.equal(undefined);
   });
 
-  it('uses a new reference when the order changed after a lost reply', async () => {
+  it('an order that changed after a lost reply gets a new reference', async () => {
     let replies = 0;
     api.handlers.create = () =>
       (replies += 1) === 1
@@ -119,7 +119,7 @@ describe('creating', () => {
     expect(api.requestsFor('create')[1]?.body).to.have.property('txRef', 'order-42:2');
   });
 
-  it('finds a reference of its own although a stranger has taken forty', async () => {
+  it('an order finds a reference of its own although a stranger has taken forty', async () => {
     const taken = new Set(['order-42', ...Array.from({ length: 39 }, (_, index) => `order-42:${index + 2}`)]);
     api.handlers.create = ({ body }) =>
       taken.has(String(referenceOf(body)))
@@ -135,7 +135,7 @@ describe('creating', () => {
     expect(new Set(keysSent())).to.have.length(3);
   });
 
-  it('stops after four references, and continues with another one at the next press', async () => {
+  it('creation stops after four taken references, and continues with another one at the next press', async () => {
     api.handlers.create = () => failureReply(409, 'duplicate_tx_ref');
     const element = await mount(orderAttributes);
     press(element);
@@ -153,7 +153,7 @@ function referenceOf(body: unknown): unknown {
 }
 
 describe('a refused step', () => {
-  it('leaves the payer on the same view', async () => {
+  it('a refused step leaves the payer on the same view', async () => {
     api.payment = quotedPayment();
     api.handlers.lock = () => failureReply(503, 'rate_unavailable', { 'Retry-After': '60' });
     const element = await mount(resumeAttributes);
@@ -166,7 +166,7 @@ describe('a refused step', () => {
     expect(hasPart(element, 'error')).to.equal(false);
   });
 
-  it('sends the payer of a network that cannot be read to another one, and shows the developer the cause', async () => {
+  it('a network that cannot be read sends the payer to another one, and shows the developer the cause', async () => {
     api.payment = quotedPayment({ mode: 'test' });
     api.handlers.lock = () => failureReply(503, 'chain_unavailable', { 'Retry-After': '60' });
     const element = await mount(resumeAttributes);
@@ -174,7 +174,7 @@ describe('a refused step', () => {
     expect(textOf(element, 'error')).to.include('Refused');
   });
 
-  it('shows the current state if another tab has advanced the payment', async () => {
+  it('a refused step shows the current state if another tab has advanced the payment', async () => {
     api.payment = quotedPayment();
     api.handlers.lock = () => {
       api.payment = paymentInState('confirming');
@@ -186,7 +186,7 @@ describe('a refused step', () => {
 });
 
 describe('polling', () => {
-  it('shows "reconnecting" on failure, and polls at once when the page is online again', async () => {
+  it('a failed poll shows "reconnecting", and the next one runs at once when the page is online again', async () => {
     api.payment = lockedPayment();
     api.handlers.verify = offline;
     const element = await mount(resumeAttributes);
@@ -204,7 +204,7 @@ describe('polling', () => {
     expect(api.requestsFor('verify').length).to.equal(before + 1);
   });
 
-  it('repeats about every 2 seconds', async () => {
+  it('polling repeats about every 2 seconds', async () => {
     api.payment = lockedPayment();
     const times: number[] = [];
     api.handlers.verify = () => {
@@ -221,7 +221,7 @@ describe('polling', () => {
     await waitForStatus(element, 'success');
   });
 
-  it('has only one request in flight', async () => {
+  it('polling has only one request in flight', async () => {
     api.payment = lockedPayment();
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'awaiting-funds');
@@ -237,7 +237,7 @@ describe('polling', () => {
     expect(element.status).to.equal('confirming');
   });
 
-  it('shows an invalid reply as an error, and recovers', async () => {
+  it('polling shows an invalid reply as an error, and recovers', async () => {
     api.payment = lockedPayment();
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'awaiting-funds');
@@ -252,7 +252,7 @@ describe('polling', () => {
     expect(hasPart(element, 'error')).to.equal(false);
   });
 
-  it('ignores a stale reply from before the lock', async () => {
+  it('polling ignores a stale reply from before the lock', async () => {
     api.payment = quotedPayment();
     const locks = heldReply(() => successReply((api.payment = lockedPayment())));
     api.handlers.lock = locks.handler;
@@ -268,7 +268,7 @@ describe('polling', () => {
     expect(element.status).to.equal('awaiting-funds');
   });
 
-  it('ignores a reply from before the choice was set, and asks again', async () => {
+  it('polling ignores a reply from before the choice was set, and asks again', async () => {
     const branding = createdPayment().branding ?? {
       id: 'm',
       businessName: 'Nightjar Lanterns',
@@ -296,7 +296,7 @@ describe('polling', () => {
     expect(element.payment?.branding?.businessName).to.equal('Nightjar Lanterns');
   });
 
-  it('starts automatically once the browser is online, with the same key, if it was offline when the payer pressed', async () => {
+  it('a creation that failed offline starts again with the same key once the browser is online', async () => {
     api.handlers.create = () => Promise.reject(new TypeError('Failed to fetch'));
     const element = await mount(orderAttributes);
     press(element);
@@ -309,7 +309,7 @@ describe('polling', () => {
     expect(new Set(keys).size).to.equal(1);
   });
 
-  it('waits as long as the server asks for, also when the payer presses "Check now"', async () => {
+  it('polling waits as long as the server asks for, also when the payer presses "Check now"', async () => {
     api.payment = lockedPayment();
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'awaiting-funds');
@@ -327,7 +327,7 @@ describe('polling', () => {
     await waitFor(() => textOf(element, 'connection') === '');
   });
 
-  it('continues after a success, since the network may revert it', async () => {
+  it('polling continues after a success, since the network may revert it', async () => {
     api.payment = paymentInState('settled');
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'success');
@@ -337,7 +337,7 @@ describe('polling', () => {
     await waitForStatus(element, 'error');
   });
 
-  it('pauses while the page is hidden, and polls at once when it is visible again', async () => {
+  it('polling pauses while the page is hidden, and continues at once when the page is visible again', async () => {
     api.payment = lockedPayment();
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'awaiting-funds');
@@ -837,7 +837,7 @@ describe('on the page', () => {
       api.handlers.retrieve = ({ path }) => successReply(path.endsWith(foreign.id) ? foreign : own);
     };
 
-    it('cannot make this order show another order’s payment, by the browser’s memory', async () => {
+    it('another script cannot make an order show another order’s payment by the browser’s memory', async () => {
       replies();
       for (const payment of [foreign, { ...paymentInState('settled'), id: foreign.id, txRef: 'order-421' }]) {
         api.handlers.retrieve = () => successReply(payment);
@@ -852,7 +852,7 @@ describe('on the page', () => {
       expect(api.requestsFor('cancel')).to.have.length(0);
     });
 
-    it('cannot do so for a payment that the merchant’s server created', async () => {
+    it('another script cannot replace a payment that the merchant’s server created', async () => {
       replies();
       const name = `crypto-checkout:${location.origin}:pk_test_x:${createdPayment().id}`;
       localStorage.setItem(name, JSON.stringify({ attempt: 1, paymentId: foreign.id }));
@@ -861,7 +861,7 @@ describe('on the page', () => {
       expect(element.payment?.id).to.equal(createdPayment().id);
     });
 
-    it('cannot do so by messages, and a thousand of them make a few requests', async () => {
+    it('another script cannot replace a payment by messages, and a thousand of them make a few requests', async () => {
       replies();
       const element = await mount(orderAttributes);
       press(element);

@@ -18,7 +18,7 @@ const order: Order = {
 };
 
 describe('the create request', () => {
-  it('contains the tag’s attributes, and nothing else', () => {
+  it('the create request contains only the tag’s attributes', () => {
     expect(createPaymentBody(order, 1)).toEqual({ amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' });
     const full = {
       ...order,
@@ -36,12 +36,12 @@ describe('the create request', () => {
     });
   });
 
-  it('appends the attempt number to the reference, which can be used only once', () => {
+  it('the create request appends the attempt number to the reference, which can be used only once', () => {
     expect(createPaymentBody(order, 3).txRef).toBe('order-42:3');
     expect(createPaymentBody({ ...order, txRef: undefined }, 3).txRef).toBe(undefined);
   });
 
-  it('takes missing attributes from the previous payment', () => {
+  it('the create request takes missing attributes from the previous payment', () => {
     expect(
       createPaymentBody(
         { apiUrl: '', publicKey: '', paymentId: 'x' },
@@ -88,7 +88,7 @@ it.each([
   }
 });
 
-it('returns to the shop with the payment’s reference, id and status', () => {
+it('the redirect returns to the shop with the payment’s reference, id and status', () => {
   const payment = createdPayment({
     redirectUrl: 'https://shop.example/?cart=7&status=forged',
     status: 'success',

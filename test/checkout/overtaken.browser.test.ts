@@ -48,7 +48,7 @@ function announceWallet(): { wallet: ScriptedWallet; end: () => void } {
 
 describe('the next payment of an order', () => {
   for (const how of ['another coin', 'one that ran out'] as const) {
-    it(`has a reference that the shop can verify, also the third one, after ${how}`, async () => {
+    it(`The next payment has a reference that the shop can verify, also the third one, after ${how}`, async () => {
       const isOther = how === 'another coin';
       const made = (changes = {}) =>
         isOther ? lockedPayment(changes) : paymentInState('expired', { receipts: [], ...changes });
@@ -84,7 +84,7 @@ describe('the next payment of an order', () => {
 
   for (const attributes of [resumeAttributes, orderInEnglish]) {
     const kind = 'payment-id' in attributes ? 'a payment id' : 'a reference';
-    it(`has one key, however often its creation is tried, with ${kind}`, async () => {
+    it(`The next payment has one key, however often its creation is tried, with ${kind}`, async () => {
       if ('payment-id' in attributes) api.payment = lockedPayment();
       const element = await mount(attributes);
       if (!('payment-id' in attributes)) await goToAddress(element);
@@ -103,7 +103,7 @@ describe('the next payment of an order', () => {
     });
   }
 
-  it('does not start automatically when the price changes while the first one is created', async () => {
+  it('The next payment does not start automatically when the price changes while the first one is created', async () => {
     const element = await mount(orderAttributes);
     const held = heldReply(() => successReply({ payment: createdPayment(), url: '' }));
     api.handlers.create = held.handler;
@@ -116,7 +116,7 @@ describe('the next payment of an order', () => {
     expect(element.status).to.equal('idle');
   });
 
-  it('is not created when "another coin" fails: the open payment is shown again, and what comes for it', async () => {
+  it('No payment is created when "another coin" fails: the open one is shown again, and the money that comes', async () => {
     const element = await mount(orderInEnglish);
     const events = recordEvents(element);
     await goToAddress(element);
@@ -137,7 +137,7 @@ describe('the next payment of an order', () => {
     expect(events).not.to.include('created');
   });
 
-  it('is not reported as created when money keeps the previous one', async () => {
+  it('The next payment is not reported as created when money keeps the previous one', async () => {
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
     await goToAddress(element);
@@ -200,7 +200,7 @@ describe('a cancellation', () => {
     expect([one.payment?.id, two.payment?.id, two.status]).to.deep.equal(['next', 'next', 'awaiting-funds']);
   });
 
-  it('overtaken by another order is not announced to that order’s tabs', async () => {
+  it('A cancellation overtaken by another order is not announced to that order’s tabs', async () => {
     const element = await mount(orderAttributes);
     const other = await mount({ ...orderAttributes, 'tx-ref': 'order-43' });
     await goToAddress(element);
@@ -225,7 +225,7 @@ describe('a cancellation', () => {
     await waitFor(() => hasPart(element, 'cancel'));
   });
 
-  it('is under way until the server answers: nothing else can be pressed in the meantime', async () => {
+  it('A cancellation is under way until the server answers: no button can be pressed in the meantime', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const held = heldReply(() => successReply((api.payment = paymentInState('cancelled'))));
@@ -242,7 +242,7 @@ describe('a cancellation', () => {
     expect(api.requestsFor('cancel')).to.have.length(1);
   });
 
-  it('is sent again if the element is moved in the meantime', async () => {
+  it('A cancellation is sent again if the element is moved in the meantime', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const held = heldReply(() => successReply(undefined));
@@ -256,7 +256,7 @@ describe('a cancellation', () => {
     await waitForStatus(element, 'cancelled');
   });
 
-  it('before the lock leaves the focus where it is', async () => {
+  it('A cancellation before the lock leaves the focus where it is', async () => {
     const element = await mount(orderAttributes);
     press(element);
     await waitForStatus(element, 'choosing-currency');
@@ -267,7 +267,7 @@ describe('a cancellation', () => {
     expect(element.shadowRoot?.activeElement?.id).to.equal('cancel');
   });
 
-  it('obeys Retry-After, and so do the polls after it', async () => {
+  it('The Retry-After of a refused cancellation delays the polls after it', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => failureReply(429, 'rate_limited', { 'Retry-After': '30' });
@@ -311,7 +311,7 @@ describe('a changed price', () => {
     expect(createBodies()).to.have.length(1);
   });
 
-  it('does not cancel a payment that the wallet has sent, in this tab or after a reload', async () => {
+  it('A price change does not cancel a payment that the wallet has sent, in this tab or after a reload', async () => {
     const { end } = announceWallet();
     try {
       api.handlers.lock = () => successReply((api.payment = evmPayment()));
@@ -394,7 +394,7 @@ describe('coins that do not count', () => {
     ['expired', {}],
     ['reversed', {}],
   ] as const) {
-    it(`are shown by name and amount: ${state}`, async () => {
+    it(`Coins that do not count are shown by name and amount: ${state}`, async () => {
       api.payment = paymentInState(state, { ...changes, receipts: wrong });
       const element = await mount(resumeAttributes);
       await waitFor(() => hasPart(element, 'wrong-asset'));
@@ -402,7 +402,7 @@ describe('coins that do not count', () => {
     });
   }
 
-  it('are shown when time is up', async () => {
+  it('Coins that do not count are shown when time is up', async () => {
     api.payment = lockedPayment({ expiresBy: Date.now() - 1_000, receipts: wrong });
     const element = await mount(resumeAttributes);
     await waitFor(() => hasPart(element, 'wrong-asset'));
@@ -411,7 +411,7 @@ describe('coins that do not count', () => {
 });
 
 describe('the connection', () => {
-  it('brings an error for the previous payment late: the next one does not show it', async () => {
+  it('A late error for the previous payment is not shown for the next one', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const late = heldReply(() => failureReply(404, 'not_found'));
@@ -430,7 +430,7 @@ describe('the connection', () => {
 });
 
 describe('the clock', () => {
-  it('never brings the address back after 0:00, however late a reply is', async () => {
+  it('The clock never brings the address back after 0:00, however late a reply is', async () => {
     api.payment = lockedPayment({ expiresBy: Date.now() + 6_000 });
     api.handlers.verify = async () => {
       const date = new Date().toUTCString();
@@ -449,7 +449,7 @@ describe('the clock', () => {
     expect(isBack).to.equal(false);
   }).timeout(30_000);
 
-  it('counts the time that the device was asleep', async () => {
+  it('The clock counts the time that the device was asleep', async () => {
     api.payment = lockedPayment({ expiresBy: Date.now() + 120_000 });
     const element = await mount(resumeAttributes);
     await waitFor(() => hasPart(element, 'address'));

@@ -15,7 +15,7 @@ describe('the delay before the next poll', () => {
     { elapsedMs: 0, failures: 20, delayMs: 30_000 },
     { elapsedMs: 3_600_000, failures: 1, delayMs: 10_000 },
   ])(
-    'is $delayMs ms ± 10 %, $elapsedMs ms after a change and $failures failures',
+    'The next poll waits $delayMs ms ± 10 %, $elapsedMs ms after a change and $failures failures',
     ({ delayMs, ...progress }) => {
       expect(pollDelayMs({ ...progress, random: 0.5 })).toBeCloseTo(delayMs);
       expect(pollDelayMs({ ...progress, random: 0 })).toBeCloseTo(delayMs * 0.9);

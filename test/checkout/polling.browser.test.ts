@@ -38,14 +38,14 @@ function setUp(answer: () => Promise<Payment>) {
   };
 }
 
-it('reports the server’s state, with one request for two callers', async () => {
+it('polling reports the server’s state, with one request for two callers', async () => {
   const { polling, reported, calls } = setUp(async () => lockedPayment({ state: 'confirming' }));
   expect(await Promise.all([polling.refresh(), polling.refresh()])).to.deep.equal([true, true]);
   expect(reported).to.deep.equal(['confirming']);
   expect(calls()).to.equal(1);
 });
 
-it('drops a reply from before the payer’s last step, and asks again', async () => {
+it('polling drops a reply from before the payer’s last step, and asks again', async () => {
   let count = 0;
   const { polling, reported } = setUp(async () => {
     count += 1;
@@ -66,7 +66,7 @@ it('a lost connection is no failure; a wrong reply is one', async () => {
   expect(failures).to.have.length(1);
 });
 
-it('says nothing once the element has left the page', async () => {
+it('polling reports nothing once the element has left the page', async () => {
   const { polling, connection, actions, failures } = setUp(() => {
     connection.abort();
     return Promise.reject(new NetworkError('Aborted'));
@@ -75,7 +75,7 @@ it('says nothing once the element has left the page', async () => {
   expect([actions, failures]).to.deep.equal([[], []]);
 });
 
-it('asks once when the time is up', async () => {
+it('polling asks once when the time is up', async () => {
   const { polling, calls } = setUp(async () => lockedPayment());
   polling.askAtDeadline();
   await polling.refresh();
@@ -84,7 +84,7 @@ it('asks once when the time is up', async () => {
   expect(calls()).to.equal(2);
 });
 
-it('asks nothing without a payment', async () => {
+it('polling asks nothing without a payment', async () => {
   const { polling, checkout, calls } = setUp(async () => lockedPayment());
   checkout.followed = undefined;
   expect(await polling.refresh()).to.equal(false);

@@ -23,7 +23,7 @@ function start({ wrongMs = 0 } = {}) {
 }
 
 it.each([-86_400_000, 86_400_000])(
-  'follows the server, though the device’s clock is wrong by %d ms',
+  'the server clock follows the server, though the device’s clock is wrong by %d ms',
   (wrongMs) => {
     const { clock, pass } = start({ wrongMs });
     expect(clock.now()).toBe(serverTime + wrongMs);
@@ -33,7 +33,7 @@ it.each([-86_400_000, 86_400_000])(
   },
 );
 
-it('keeps the best of several whole-second samples, and follows a jump of the server in either direction', () => {
+it('the server clock keeps a time within the second of a reply, and follows a jump in either direction', () => {
   const { clock, pass } = start();
   pass(900);
   clock.synchronize(serverTime, clock.now());
@@ -46,7 +46,7 @@ it('keeps the best of several whole-second samples, and follows a jump of the se
   expect(clock.now()).toBe(serverTime);
 });
 
-it('does not go back after a late reply', () => {
+it('the server clock does not go back after a late reply', () => {
   const { clock, pass } = start();
   const sentAt = clock.now();
   pass(20_000);
@@ -54,7 +54,7 @@ it('does not go back after a late reply', () => {
   expect(clock.now()).toBe(serverTime + 20_000);
 });
 
-it('counts the time that the device was asleep', () => {
+it('the server clock counts the time that the device was asleep', () => {
   const { clock, pass, sleep } = start();
   clock.synchronize(serverTime, clock.now());
   pass(1_000);
@@ -62,7 +62,7 @@ it('counts the time that the device was asleep', () => {
   expect(clock.now()).toBe(serverTime + 301_000);
 });
 
-it('is right again with the next reply after the device’s clock was set, and never goes back with it', () => {
+it('the server clock is right with the next reply after the device’s clock was set, and never goes back with it', () => {
   const { clock, pass, setDevice } = start({ wrongMs: -86_400_000 });
   clock.synchronize(serverTime, clock.now());
   setDevice(serverTime);

@@ -61,7 +61,7 @@ describe('the state of a payment', () => {
     ],
     ['base fields: cancelled', baseFieldsOnly(lockedPayment({ status: 'cancelled' })), 'cancelled'],
   ];
-  it.each(rows)('%s', (_name, payment, status) => {
+  it.each(rows)('The state of the checkout follows the payment: %s', (_name, payment, status) => {
     expect(resume(payment).name).toBe(status);
     // An open page that polls the payment ends up in the same state as one that loads it.
     if (payment.isCurrencyLocked) expect(report(resume(lockedPayment()), payment).name).toBe(status);
@@ -139,7 +139,7 @@ describe('the payer', () => {
   const pickTron: Action = { type: 'picked', network: 'tron' };
   const next: Action = { type: 'continued' };
 
-  it('goes from coin to network to quote to lock', () => {
+  it('The payer goes from coin to network to quote to lock', () => {
     const network = apply(choosing, pickUsdt, next);
     expect(network).toMatchObject({ name: 'choosing-network', currency: 'USDT', isSetting: false });
     const setting = apply(network, pickTron, next);
@@ -151,14 +151,14 @@ describe('the payer', () => {
     expect(report(locking, lockedPayment()).name).toBe('awaiting-funds');
   });
 
-  it('skips the network picker for a coin with one network', () => {
+  it('The payer skips the network picker for a coin with one network', () => {
     expect(apply(choosing, { type: 'picked', currency: 'BTC' }, next)).toMatchObject({
       network: 'bitcoin',
       isSetting: true,
     });
   });
 
-  it('cannot continue before picking something', () => {
+  it('The payer cannot continue before picking something', () => {
     expect(apply(choosing, next)).toBe(choosing);
     expect(apply(choosing, pickUsdt, next, next)).toMatchObject({
       name: 'choosing-network',
@@ -166,12 +166,12 @@ describe('the payer', () => {
     });
   });
 
-  it('cannot change the choice while it is being set', () => {
+  it('The payer cannot change the choice while it is being set', () => {
     const setting = apply(choosing, pickUsdt, next, pickTron, next);
     expect(apply(setting, { type: 'picked', network: 'base' }, next, { type: 'went-back' })).toBe(setting);
   });
 
-  it('goes back and finds the choice still picked', () => {
+  it('The payer goes back and finds the choice still picked', () => {
     const quote = report(apply(choosing, pickUsdt, next, pickTron, next), quotedPayment());
     const network = apply(quote, { type: 'went-back' });
     expect(network).toMatchObject({ name: 'choosing-network', currency: 'USDT', network: 'tron' });
@@ -180,14 +180,14 @@ describe('the payer', () => {
     expect(apply(currency, { type: 'went-back' })).toBe(currency);
   });
 
-  it('cannot go back if there is nothing else to choose, or after the lock', () => {
+  it('The payer cannot go back if there is only one choice, or after the lock', () => {
     expect(previousChoice(resume(quotedPayment({ currencyOptions: [bitcoin], currency: 'BTC' })))).toBe(
       undefined,
     );
     expect(previousChoice(resume(lockedPayment()))).toBe(undefined);
   });
 
-  it('keeps a new choice when the server still reports the old one', () => {
+  it('A new choice is kept when the server still reports the old one', () => {
     const back = apply(resume(quotedPayment()), { type: 'went-back' });
     expect(report(back, quotedPayment())).toMatchObject({ name: 'choosing-network' });
     const setting = apply(back, { type: 'picked', network: 'base' }, next);
@@ -229,7 +229,7 @@ describe('a failure', () => {
   });
 });
 
-it('keeps the branding and the currency options that later replies leave out', () => {
+it('The checkout keeps the branding and the currency options that later replies leave out', () => {
   const branding = {
     id: 'm',
     businessName: 'Example Shop',

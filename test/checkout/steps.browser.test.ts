@@ -59,7 +59,7 @@ function setUp(creating: Partial<CreatingState> = {}) {
   };
 }
 
-it('creates the payment, remembers it, and announces it to the other tabs', async () => {
+it('a new payment is created, remembered, and announced to the other tabs', async () => {
   const { steps, checkout, signal, published, memory } = setUp();
   await steps.createOrRetrieve(signal);
   const { id } = createdPayment();
@@ -68,7 +68,7 @@ it('creates the payment, remembers it, and announces it to the other tabs', asyn
   expect(published).to.deep.equal([id]);
 });
 
-it('stores the idempotency key before it asks, and sends the same one again after a lost reply', async () => {
+it('the idempotency key is stored before the request, and sent again after a failure', async () => {
   const keys: (string | null)[] = [];
   const stored: (string | undefined)[] = [];
   const { steps, signal, failures, memory } = setUp();
@@ -85,7 +85,7 @@ it('stores the idempotency key before it asks, and sends the same one again afte
   expect(keys[1]).to.equal(keys[0]);
 });
 
-it('continues with the next reference if one is taken, and then with one that nobody can guess', async () => {
+it('a taken reference is followed by the next one, and then by one that nobody can guess', async () => {
   const references: unknown[] = [];
   const { steps, signal, failures } = setUp();
   api.handlers.create = ({ body }) => {
@@ -101,7 +101,7 @@ it('continues with the next reference if one is taken, and then with one that no
   expect(failures).to.deep.equal([]);
 });
 
-it('gives up after four references that are taken', async () => {
+it('creation gives up after four references that are taken', async () => {
   const { steps, signal, failures } = setUp();
   api.handlers.create = () => failureReply(409, 'duplicate_tx_ref');
   await steps.createOrRetrieve(signal);
@@ -109,7 +109,7 @@ it('gives up after four references that are taken', async () => {
   expect(failures).to.have.length(1);
 });
 
-it('joins the payment that another tab has just created', async () => {
+it('the checkout joins the payment that another tab has just created', async () => {
   const { steps, signal, memory, joined } = setUp();
   memory.write({ attempt: 1, paymentId: createdPayment().id });
   await steps.createOrRetrieve(signal);
@@ -118,7 +118,7 @@ it('joins the payment that another tab has just created', async () => {
   expect(joined()).to.equal(1);
 });
 
-it('forgets a remembered payment that is gone, and waits for the payer', async () => {
+it('the checkout forgets a remembered payment that is gone, and waits for the payer', async () => {
   const { steps, checkout, signal, memory, failures } = setUp({ paymentId: 'gone' });
   memory.write({ attempt: 1, paymentId: 'gone' });
   api.handlers.retrieve = () => failureReply(404, 'not_found');
@@ -128,7 +128,7 @@ it('forgets a remembered payment that is gone, and waits for the payer', async (
   expect(failures).to.deep.equal([]);
 });
 
-it('cancels an open payment with another price, and names it as outdated', async () => {
+it('an open payment with another price is cancelled, and named as outdated', async () => {
   api.payment = createdPayment({ baseAmount: 4000 });
   const { steps, checkout, signal } = setUp({ paymentId: api.payment.id });
   await steps.createOrRetrieve(signal);
@@ -137,7 +137,7 @@ it('cancels an open payment with another price, and names it as outdated', async
   expect((checkout.state as { outdated?: Payment }).outdated?.baseAmount).to.equal(4000);
 });
 
-it('keeps a payment with another price that has money', async () => {
+it('a payment with another price that has money is kept', async () => {
   api.payment = lockedPayment({ baseAmount: 4000, amountSeen: 1 });
   const { steps, checkout, signal } = setUp({ paymentId: api.payment.id });
   await steps.createOrRetrieve(signal);
@@ -145,14 +145,14 @@ it('keeps a payment with another price that has money', async () => {
   expect(checkout.state.name).to.equal('awaiting-funds');
 });
 
-it('reads a payment that could not be cancelled because it has ended', async () => {
+it('a payment that could not be cancelled because it has ended is read', async () => {
   const { steps, signal } = setUp();
   api.payment = lockedPayment({ status: 'success' });
   api.handlers.cancel = () => failureReply(409, 'invalid_state');
   expect((await steps.close(api.payment.id, signal)).status).to.equal('success');
 });
 
-it('sets the currency and locks it', async () => {
+it('the currency is set and locked', async () => {
   const { steps, checkout, signal, setState } = setUp();
   const choice = { currency: 'USDT', network: 'tron', query: '', isSetting: true };
   setState({ name: 'choosing-network', payment: createdPayment(), ...choice });
@@ -165,7 +165,7 @@ it('sets the currency and locks it', async () => {
   expect(checkout.state.name).to.equal('awaiting-funds');
 });
 
-it('fetches the payment’s state if a step comes too late', async () => {
+it('the payment’s state is fetched if a step comes too late', async () => {
   const { steps, signal, failures, setState } = setUp();
   setState({ name: 'quoted', payment: quotedPayment() });
   api.payment = lockedPayment();

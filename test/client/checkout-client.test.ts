@@ -49,7 +49,7 @@ describe('sends', () => {
     ['verify', (c) => c.verify('p1'), 'GET /v1/transactions/p1/verify/checkout', payment],
   ];
 
-  test.each(calls)('%s to its endpoint, with the public key', async (_name, call, expected, data) => {
+  test.each(calls)('%s goes to its endpoint, with the public key', async (_name, call, expected, data) => {
     server.answer = reply(200, success(data), { Date: 'Thu, 01 Jan 2026 00:00:00 GMT' });
     await expect(call(client)).resolves.toEqual({ data, serverTime: Date.UTC(2026, 0, 1) });
     const [request] = server.received;
@@ -58,7 +58,7 @@ describe('sends', () => {
     expect(request?.headers['content-type']).toBe('application/json');
   });
 
-  test('the body and the idempotency key of create', async () => {
+  test('create sends its body and its idempotency key', async () => {
     server.answer = reply(200, success(created));
     const body = { amount: '5000', baseCurrency: 'NGN', customer: { email: 'ada@example.com' } };
     await client.create(body, { idempotencyKey: 'f3b0' });
@@ -66,13 +66,13 @@ describe('sends', () => {
     expect(server.received[0]?.headers['idempotency-key']).toBe('f3b0');
   });
 
-  test('any path parameter as a single segment', async () => {
+  test('any path parameter is sent as a single segment', async () => {
     server.answer = reply(200, success(payment));
     await client.setCurrency('a/b?c#d', 'ü', '../lock');
     expect(server.received[0]?.url).toBe('/v1/payments/checkout/a%2Fb%3Fc%23d/currency/set/%C3%BC/..%2Flock');
   });
 
-  test.each(['', '.', '..'])('nothing for the id "%s"', async (id) => {
+  test.each(['', '.', '..'])('nothing is sent for the id "%s"', async (id) => {
     expect(await errorOf(client.retrieve(id))).toBeInstanceOf(RangeError);
     expect(server.received).toHaveLength(0);
   });
@@ -170,7 +170,7 @@ describe('refusals', () => {
     ['a date by the server’s clock', 'Thu, 01 Jan 2026 00:00:42 GMT', 42],
     ['a date in the past', 'Wed, 31 Dec 2025 00:00:00 GMT', 0],
     ['garbage', 'soon', undefined],
-  ])('429 with Retry-After as %s', async (_name, header, retryAfterSeconds) => {
+  ])('a 429 with Retry-After as %s is an ApiError', async (_name, header, retryAfterSeconds) => {
     server.answer = reply(
       429,
       { status: 'error', message: 'Too many requests', data: { code: 'rate_limited', requestId: 'req-2' } },
@@ -257,7 +257,7 @@ describe('network failures', () => {
 });
 
 describe('an abort by the caller', () => {
-  test('rejects with an AbortError and closes the connection', async () => {
+  test('an abort rejects the call with an AbortError and closes the connection', async () => {
     const abort = new AbortController();
     const closed = new Promise<void>((resolve) => {
       server.answer = (response) => {
@@ -271,19 +271,19 @@ describe('an abort by the caller', () => {
     await closed;
   });
 
-  test('before the call sends nothing', async () => {
+  test('a call that is already aborted sends nothing', async () => {
     expect(await errorOf(client.verify('p1', { signal: AbortSignal.abort() }))).toMatchObject({
       name: 'AbortError',
     });
     expect(server.received).toHaveLength(0);
   });
 
-  test('rejects with the caller’s reason', async () => {
+  test('an abort rejects the call with the caller’s reason', async () => {
     const reason = new Error('The element was removed');
     expect(await errorOf(client.verify('p1', { signal: AbortSignal.abort(reason) }))).toBe(reason);
   });
 
-  test('leaves no listeners on the signal', async () => {
+  test('a call leaves no listeners on its signal', async () => {
     const { signal } = new AbortController();
     server.answer = reply(200, success(payment));
     await client.verify('p1', { signal });

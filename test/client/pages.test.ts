@@ -58,32 +58,32 @@ describe('yields every row once:', () => {
     [100, 1],
     [101, 2],
     [250, 3],
-  ])('%i rows in %i requests', async (count, requests) => {
+  ])('`iterate` yields each of %i rows once, in %i requests', async (count, requests) => {
     add(count);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(count));
     expect(server.received).toHaveLength(requests);
   });
 
-  test('when rows are created after the first page', async () => {
+  test('`iterate` yields every row once when rows are created after the first page', async () => {
     add(250);
     afterPage = () => add(30, start + 60_000);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(250));
   });
 
-  test('when rows are created in the same second as the first page', async () => {
+  test('`iterate` yields every row once when rows are created in the same second as the first page', async () => {
     add(250);
     afterPage = () => add(30, start + 500);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(250));
   });
 
-  test('when the server sends no meta', async () => {
+  test('`iterate` yields every row once when the server sends no meta', async () => {
     hasMeta = false;
     add(250);
     expect(await idsOf(merchant.customers.iterate())).toEqual(newestFirst(250));
   });
 });
 
-test('uses the caller’s filters, page size and first page', async () => {
+test('`iterate` uses the caller’s filters, page size and first page', async () => {
   add(7);
   const query = { email: 'ada@example.com', skip: 2, page: 2, to: '2026-12-31' };
   expect(await idsOf(merchant.customers.iterate({ query }))).toEqual(newestFirst(7).slice(2));
@@ -92,7 +92,7 @@ test('uses the caller’s filters, page size and first page', async () => {
   );
 });
 
-test('fetches no more pages than needed', async () => {
+test('`iterate` fetches no more pages than needed', async () => {
   add(250);
   for await (const row of merchant.customers.iterate()) {
     const email: string = row.email;
@@ -102,7 +102,7 @@ test('fetches no more pages than needed', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('stops on abort', async () => {
+test('`iterate` stops on abort', async () => {
   add(250);
   const abort = new AbortController();
   const rows = merchant.customers.iterate({ signal: abort.signal });

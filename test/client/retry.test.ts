@@ -43,7 +43,7 @@ describe('retries', () => {
     ['503', refusal(503, 'chain_unavailable', { 'Retry-After': '0' })],
     ['a 502 from a proxy', reply(502, '<html>')],
     ['409 while the first attempt is in progress', refusal(409, 'idempotency_in_progress')],
-  ])('a change after %s, with the same random key', async (_name, failure) => {
+  ])('a change is retried after %s, with the same random key', async (_name, failure) => {
     answerInTurn(failure, failure, fine);
     const { data } = await merchant.customers.create({ body });
     expect(data.id).toBe(customer.id);
@@ -53,13 +53,13 @@ describe('retries', () => {
     expect(server.received.map((request) => request.body)).toEqual(Array(3).fill(JSON.stringify(body)));
   });
 
-  test('a change with the caller’s key', async () => {
+  test('a change is retried with the caller’s key', async () => {
     answerInTurn(closeConnection, fine);
     await merchant.customers.update({ params, body, idempotencyKey: 'order-42-customer' });
     expect(keysSent()).toEqual(['order-42-customer', 'order-42-customer']);
   });
 
-  test('reads and deletes without a key', async () => {
+  test('reads and deletes are retried without a key', async () => {
     answerInTurn(closeConnection, fine);
     await merchant.customers.retrieve({ params });
     expect(keysSent()).toEqual([undefined, undefined]);
@@ -75,20 +75,20 @@ describe('retries', () => {
     expect(keysSent()).toEqual(Array(4).fill(undefined));
   });
 
-  test('never with the key of another call', async () => {
+  test('a call never has the key of another call', async () => {
     server.answer = fine;
     await merchant.customers.create({ body });
     await merchant.customers.create({ body });
     expect(new Set(keysSent()).size).toBe(2);
   });
 
-  test('three times, then rejects with the last error', async () => {
+  test('a call is retried three times, then rejects with the last error', async () => {
     answerInTurn(closeConnection, closeConnection, closeConnection, refusal(503, 'service_unavailable'));
     await expect(merchant.customers.create({ body })).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(server.received).toHaveLength(4);
   });
 
-  test('as often as `retries` says', async () => {
+  test('a call is retried as often as `retries` says', async () => {
     const options = { apiUrl: server.url, secretKey: 'sk_test_example', retryDelayMs: 1 };
     server.answer = closeConnection;
     await expect(createMerchantClient({ ...options, retries: 0 }).countries.list()).rejects.toThrow();
@@ -97,7 +97,7 @@ describe('retries', () => {
     expect(server.received).toHaveLength(1 + 6);
   });
 
-  test('after a timeout', async () => {
+  test('a read is retried after a timeout', async () => {
     const impatient = createMerchantClient({
       apiUrl: server.url,
       secretKey: 'sk_test_example',
@@ -121,7 +121,7 @@ describe('does not retry', () => {
       refusal(429, 'rate_limited', { 'Retry-After': '120' }),
       { retryAfterSeconds: 120 },
     ],
-  ])('%s', async (_name, answer, error) => {
+  ])('%s is not retried', async (_name, answer, error) => {
     server.answer = answer;
     await expect(merchant.customers.create({ body })).rejects.toMatchObject(error);
     expect(server.received).toHaveLength(1);
@@ -141,16 +141,16 @@ describe('the delay', () => {
     return second - first;
   };
 
-  test('is jittered by at most half', async () => {
+  test('the delay before a retry is jittered by at most half', async () => {
     expect(await delayAfter(closeConnection, 300)).toBeGreaterThanOrEqual(149);
   });
 
-  test('is never shorter than Retry-After', async () => {
+  test('the delay before a retry is never shorter than Retry-After', async () => {
     const delay = await delayAfter(refusal(503, 'service_unavailable', { 'Retry-After': '1' }), 1);
     expect(delay).toBeGreaterThanOrEqual(999);
   });
 
-  test('ends when the caller aborts: the call rejects with the reason and leaves no listeners', async () => {
+  test('an abort ends the delay before a retry: the call rejects with the reason and leaves no listeners', async () => {
     const abort = new AbortController();
     const reason = new Error('The order was closed');
     server.answer = (...args) => {
@@ -166,7 +166,7 @@ describe('the delay', () => {
 });
 
 describe('the error', () => {
-  test('lists every invalid field', async () => {
+  test('the error lists every invalid field', async () => {
     const errors = [
       { path: 'email', message: 'Must be an email' },
       { path: 'fullName', message: 'Too long' },
@@ -180,7 +180,7 @@ describe('the error', () => {
     });
   });
 
-  test('names the payment that already has the reference', async () => {
+  test('the error names the payment that already has the reference', async () => {
     const data = { code: 'duplicate_tx_ref', requestId: 'req-1', paymentId: '01J9ZQ' };
     server.answer = reply(409, { status: 'error', message: 'Taken', data });
     const order = { amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' };

@@ -43,7 +43,7 @@ describe('refunds', () => {
       { ...more, refundedAmount: 1.75 },
       true,
     ],
-  ])('does not count as paid: %s', (_name, transaction, verified) => {
+  ])('refunded money does not count as paid: %s', (_name, transaction, verified) => {
     expect(verifyPayment(transaction, expected)).toMatchObject({ verified, isOverpaid: false });
   });
 });
@@ -57,11 +57,11 @@ describe('a sum that the shop took as paid', () => {
     ['must not be refunded', { ...short, refundedAmount: 0.01 }, false],
     ['is not enough for a payment that is not a success', { ...short, status: 'error' as const }, false],
     ['is not zero', { ...short, accepted: { amount: 0 } }, false],
-  ])('%s', (_name, transaction, verified) => {
+  ])('a sum that the shop took as paid %s', (_name, transaction, verified) => {
     expect(verifyPayment(transaction, expected).verified).toBe(verified);
   });
 
-  test('is due instead of the order’s amount, too', () => {
+  test('a sum that the shop took as paid is due instead of the order’s amount, too', () => {
     const order = { ...expected, baseAmount: 3.25, baseCurrency: 'USDT' };
     const inCoins = { ...short, baseAmount: 3.25, baseCurrency: 'USDT' };
     expect(verifyPayment(inCoins, order).verified).toBe(true);
@@ -95,12 +95,12 @@ describe('fails', () => {
       ['reference', 'mode', 'status', 'price', 'amount'],
     ],
   ];
-  test.each(rows)('%s', (_name, transaction, change, failed) => {
+  test.each(rows)('a payment is not verified: %s', (_name, transaction, change, failed) => {
     expect(verifyPayment(transaction, { ...expected, ...change }).verified).toBe(false);
     expect(failedRules(transaction, change)).toEqual(failed);
   });
 
-  test('with a message per rule, in order', () => {
+  test('a failed verification has a message per rule, in order', () => {
     const transaction: Payment = {
       ...paid,
       txRef: 'x',
@@ -125,7 +125,7 @@ describe('fails', () => {
   test.each<[Partial<Payment>, string]>([
     [{}, 'The paying currency is USDT, not BTC.'],
     [{ baseAmount: 50 }, 'The price is 50 NGN, not 5000 NGN. The paying currency is USDT, not BTC.'],
-  ])('names a wrong paying currency, whatever the price is: %j', (changes, message) => {
+  ])('the message names a wrong paying currency, whatever the price is: %j', (changes, message) => {
     const { failed } = verifyPayment({ ...paid, ...changes }, { ...expected, currency: 'BTC' });
     expect(failed).toContainEqual({ rule: 'price', message });
   });
@@ -160,7 +160,7 @@ describe('the reference of a further attempt', () => {
     expect(failedRules({ ...paid, txRef })).toEqual(['reference']);
   });
 
-  test('is rejected with isExactReference', () => {
+  test('the reference of a further attempt is rejected with isExactReference', () => {
     const isExactReference = true;
     expect(failedRules({ ...paid, txRef: 'order-42:2' }, { isExactReference })).toEqual(['reference']);
     expect(failedRules({ ...paid, txRef: 'order-42:2' }, { txRef: 'order-42:2', isExactReference })).toEqual(
@@ -168,11 +168,11 @@ describe('the reference of a further attempt', () => {
     );
   });
 
-  test('does not accept the order’s first reference', () => {
+  test('the order’s first reference is rejected where a further attempt is expected', () => {
     expect(failedRules(paid, { txRef: 'order-42:2' })).toEqual(['reference']);
   });
 
-  test('is the one that the checkout creates', () => {
+  test('every reference that the checkout creates is accepted', () => {
     for (const attempt of [1, 2, 3, 11]) {
       const { txRef = '' } = createPaymentBody({ apiUrl: '', publicKey: '', txRef: 'order-42' }, attempt);
       expect(failedRules({ ...paid, txRef })).toEqual([]);
@@ -189,7 +189,7 @@ describe('passes', () => {
     ['an exponent', { ...paid, amount: 7e-7, amountReceived: 7e-7 }, {}],
     ['15 digits', { ...paid, amount: 123456789.012345, amountReceived: 123456789.012345 }, {}],
   ];
-  test.each(rows)('%s', (_name, transaction, change) => {
+  test.each(rows)('a payment is verified: %s', (_name, transaction, change) => {
     expect(verifyPayment(transaction, { ...expected, ...change })).toEqual({
       verified: true,
       failed: [],
@@ -202,7 +202,7 @@ describe('passes', () => {
     [7e-7, 8e-7],
     [123456789.012345, 123456789.012346],
     [9.99, 10],
-  ])('overpaid: %s due, %s received', (amount, amountReceived) => {
+  ])('a payment is verified as overpaid: %s due, %s received', (amount, amountReceived) => {
     expect(verifyPayment({ ...paid, amount, amountReceived }, expected)).toEqual({
       verified: true,
       failed: [],

@@ -39,7 +39,7 @@ function codeOf(work: () => unknown): string {
   throw new Error('The webhook was accepted');
 }
 
-test('returns a signed event with its id', () => {
+test('a signed event is returned with its id', () => {
   const event = verifyWebhook(success, sign(success), secret);
   expect(event).toMatchObject({ id, type: 'payment.success', timestamp });
   if (event.type !== 'payment.success') throw new Error('The event has another type');
@@ -48,7 +48,7 @@ test('returns a signed event with its id', () => {
   expect(event.data).toMatchObject({ txRef: payment.txRef, status: 'success', mode: 'test', sequence: 3 });
 });
 
-test('returns events of other records with all their fields', () => {
+test('events of other records are returned with all their fields', () => {
   const body = JSON.stringify({
     type: 'transfer.failed',
     timestamp,
@@ -80,7 +80,7 @@ describe('accepts the headers and body of', () => {
     return [bytes, request.headers];
   }
 
-  test('Node', async () => {
+  test('the headers and body that Node receives are accepted', async () => {
     const body = success.replace('Ada Example', 'Ada Éxample ₦');
     const [bytes, headers] = await sendToNode(body, sign(body));
     expect(verifyWebhook(bytes, headers, secret).id).toBe(id);
@@ -97,7 +97,7 @@ describe('accepts the headers and body of', () => {
       'an object with other headers',
       (headers) => ({ ...headers, accept: undefined, 'set-cookie': ['a', 'b'] }),
     ],
-  ])('%s', (_name, headersOf) => {
+  ])('headers as %s are accepted', (_name, headersOf) => {
     expect(verifyWebhook(new TextEncoder().encode(success), headersOf(sign(success)), secret).id).toBe(id);
   });
 });
@@ -109,11 +109,11 @@ describe('during a secret rotation, accepts', () => {
     ['a signature by the old secret', secret],
     ['a signature by the new secret', newer],
     ['signatures by both', [secret, newer]],
-  ])('%s', (_name, by) => {
+  ])('a webhook is accepted during a secret rotation with %s', (_name, by) => {
     expect(verifyWebhook(success, sign(success, by), [secret, newer]).id).toBe(id);
   });
 
-  test('signatures by both when only the new secret is configured', () => {
+  test('signatures by both secrets are accepted when only the new one is configured', () => {
     expect(verifyWebhook(success, sign(success, [secret, newer]), newer).id).toBe(id);
   });
 });
@@ -144,11 +144,11 @@ describe('rejects', () => {
     ],
     ['a timestamp six minutes ago', success, sign(success, secret, 360), 'webhook_timestamp_invalid'],
     ['a timestamp in six minutes', success, sign(success, secret, -360), 'webhook_timestamp_invalid'],
-  ])('%s', (_name, body, given, code) => {
+  ])('a webhook with %s is rejected', (_name, body, given, code) => {
     expect(codeOf(() => verifyWebhook(body, given, secret))).toBe(code);
   });
 
-  test('a webhook older than a custom tolerance', () => {
+  test('a webhook older than a custom tolerance is rejected', () => {
     const minuteOld = sign(success, secret, 60);
     expect(verifyWebhook(success, minuteOld, secret).id).toBe(id);
     const work = () => verifyWebhook(success, minuteOld, secret, { toleranceSeconds: 30 });
@@ -160,11 +160,11 @@ describe('rejects', () => {
     ['not an event', '{}', 'webhook_body_invalid'],
     ['a payment without an id', success.replace('"id":', '"no":'), 'webhook_body_invalid'],
     ['of an unknown type', success.replace('payment.success', 'payment.lost'), 'webhook_type_unknown'],
-  ])('a signed webhook that is %s', (_name, body, code) => {
+  ])('a signed webhook that is %s is rejected', (_name, body, code) => {
     expect(codeOf(() => verifyWebhook(body, sign(body), secret))).toBe(code);
   });
 
-  test('with an error that says what to do', () => {
+  test('the error of a rejected webhook says what to do', () => {
     const work = () => verifyWebhook(success, sign(success, newSecret()), secret);
     expect(work).toThrow(
       expect.objectContaining({

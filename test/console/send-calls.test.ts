@@ -52,14 +52,14 @@ async function send(answers: Answers): Promise<{ log: unknown[]; error: unknown 
 const atomic = (status: string) => () => ({ '0x1': { atomic: { status } } });
 
 describe('calls for a wallet in the browser', () => {
-  it('go one by one if it does not support batches, and each hash is stored before the next request', async () => {
+  it('Calls go one by one if the wallet supports no batches, and each hash is stored before the next request', async () => {
     const { log, error } = await send({ eth_sendTransaction: (count) => hash(String(count)) });
     expect(error).toBeUndefined();
     const one = (position: number) => ['eth_sendTransaction', [position, hash(String(position + 1))]];
     expect(log).toEqual([0, 1, 2].flatMap(one));
   });
 
-  it('go together if it does, and the id is stored before the hashes', async () => {
+  it('Calls go together if the wallet supports batches, and the id is stored before the hashes', async () => {
     for (const status of ['ready', 'supported']) {
       const { log, error } = await send({
         wallet_getCapabilities: atomic(status),
@@ -85,7 +85,7 @@ describe('calls for a wallet in the browser', () => {
     expect(log).toEqual(['wallet_sendCalls', [0, 1, 2, 'batch']]);
   });
 
-  it('go one by one after all if the account is not upgraded', async () => {
+  it('Calls go one by one after all if the account is not upgraded', async () => {
     const { log } = await send({
       wallet_getCapabilities: atomic('ready'),
       wallet_sendCalls: () => {
@@ -101,7 +101,7 @@ describe('calls for a wallet in the browser', () => {
     ]);
   });
 
-  it('stop at a rejected one: earlier ones stay, later ones are not requested', async () => {
+  it('Calls stop at a rejected one: earlier ones stay, later ones are not requested', async () => {
     const { log, error } = await send({
       eth_sendTransaction(count) {
         if (count === 2) throw refuse(4001);
@@ -112,7 +112,7 @@ describe('calls for a wallet in the browser', () => {
     expect(log).toEqual(['eth_sendTransaction', [0, hash('1')], 'eth_sendTransaction', [1, null]]);
   });
 
-  it('are not reported as unsent if that is unknown', async () => {
+  it('Calls are not reported as unsent if that is unknown', async () => {
     const { log, error } = await send({
       eth_sendTransaction() {
         throw refuse();
@@ -122,7 +122,7 @@ describe('calls for a wallet in the browser', () => {
     expect(log).toEqual(['eth_sendTransaction']);
   });
 
-  it('are not requested once the wallet has another account or chain', async () => {
+  it('Calls are not requested once the wallet has another account or chain', async () => {
     const other = await send({
       eth_accounts: (count) => [count === 1 ? account : `0x${'1'.repeat(40)}`],
       eth_sendTransaction: () => hash('1'),

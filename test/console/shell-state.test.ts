@@ -50,17 +50,17 @@ const contentAfter = (...actions: Action[]): Content => openOf(apply(initial, ..
 describe('the screen', () => {
   const asking: Action = { type: 'sign-in-shown', signIn: { name: 'asking' } };
 
-  it('starts before anything is known', () => {
+  it('the screen is starting before anything is known', () => {
     expect(initial.screen).toEqual({ name: 'starting' });
   });
 
-  it('shows the sign-in if nobody is signed in, and the page of the address afterwards', () => {
+  it('the screen shows the sign-in if nobody is signed in, and the page of the address afterwards', () => {
     const state = apply(initial, asking);
     expect(state.screen).toEqual({ name: 'signing-in', signIn: { name: 'asking' } });
     expect(openOf(apply(state, opened('/test/customers'))).session).toBe(session);
   });
 
-  it('keeps nothing of a session that has ended', () => {
+  it('the screen keeps nothing of a session that has ended', () => {
     const before = apply(
       initial,
       opened('/test/customers'),
@@ -74,14 +74,14 @@ describe('the screen', () => {
     expect(menu.counts).toEqual({});
   });
 
-  it('ignores answers that come after the session has ended', () => {
+  it('answers that come after the session has ended are ignored', () => {
     const state = apply(initial, opened('/test/customers'), asking);
     for (const late of [loaded('late'), failed, { type: 'counted', counts: { payments: 1 } } as const]) {
       expect(reduce(state, late)).toBe(state);
     }
   });
 
-  it('takes a session that was read again, and keeps the page', () => {
+  it('the screen takes a session that was read again, and keeps the page', () => {
     const state = apply(initial, opened('/test/customers'), loaded('rows'));
     const next = { ...session, provedUntil: '2026-01-02T00:00:00.000Z' };
     const open = openOf(reduce(state, { type: 'session-read', session: next }));
@@ -91,7 +91,7 @@ describe('the screen', () => {
 });
 
 describe('the content', () => {
-  it('loads when another page, record or mode is opened', () => {
+  it('the content loads when another page, record or mode is opened', () => {
     for (const path of ['/test/payments', '/test/customers/01J', '/live/customers']) {
       expect(contentAfter(opened('/test/customers'), loaded('rows'), opened(path))).toEqual({
         name: 'loading',
@@ -99,7 +99,7 @@ describe('the content', () => {
     }
   });
 
-  it('keeps its rows, marked as old, while other filters are read', () => {
+  it('the content keeps its rows, marked as old, while other filters are read', () => {
     const next = opened('/test/customers?state=blocked');
     expect(contentAfter(opened('/test/customers'), loaded('rows'), next)).toEqual({
       name: 'page',
@@ -114,7 +114,7 @@ describe('the content', () => {
     });
   });
 
-  it('is a final problem on a page that does not exist', () => {
+  it('the content is a final problem on a page that does not exist', () => {
     expect(contentAfter(opened('/test/nowhere'))).toMatchObject({
       name: 'problem',
       isFinal: true,
@@ -122,7 +122,7 @@ describe('the content', () => {
     });
   });
 
-  it('is a final problem on a page that the role may not see, even if it was shown before', () => {
+  it('the content is a final problem on a page that the role may not see, even if it was shown before', () => {
     expect(contentAfter(opened('/test/refunds'))).toMatchObject({
       name: 'problem',
       isFinal: true,
@@ -134,7 +134,7 @@ describe('the content', () => {
     expect(openOf(reduce(state, action)).content).toMatchObject({ title: 'Not for your role' });
   });
 
-  it('is the problem if the first read fails, and stays it until a retry succeeds', () => {
+  it('the content is the problem if the first read fails, until a retry succeeds', () => {
     expect(contentAfter(opened('/test/customers'), failed)).toEqual(problem);
     expect(contentAfter(opened('/test/customers'), failed, opened('/test/customers'))).toEqual(problem);
     expect(
@@ -142,14 +142,14 @@ describe('the content', () => {
     ).toEqual({ name: 'page', page: plain, data: 'rows' });
   });
 
-  it('keeps the earlier rows next to the problem if a later read fails', () => {
+  it('the content keeps the earlier rows next to the problem if a later read fails', () => {
     const steps = [opened('/test/customers'), loaded('rows'), opened('/test/customers?page=2'), failed];
     const kept = { name: 'page', page: plain, data: 'rows' };
     expect(contentAfter(...steps)).toEqual({ ...kept, problem });
     expect(contentAfter(...steps, loaded('rows'))).toEqual(kept);
   });
 
-  it('is a final problem if the record does not exist, unless it was shown before', () => {
+  it('the content is a final problem if the record does not exist, unless it was shown before', () => {
     const missing: Action = { ...failed, isMissing: true };
     const record = opened('/test/customer/01J');
     expect(contentAfter(record, missing)).toMatchObject({ title: 'Record not found', isFinal: true });
@@ -168,11 +168,11 @@ describe('another page', () => {
     ['/test/customer/01K', true],
     ['/live/customer/01J', true],
     ['/test/payment/01J', true],
-  ])('%s: %s', (path, isOther) => {
+  ])('the path %s leads to another page: %s', (path, isOther) => {
     expect(isOtherPage(screen, routeOf(path))).toBe(isOther);
   });
 
-  it('is any page before one was open', () => {
+  it('any page is another one before the first was open', () => {
     expect(isOtherPage(initial.screen, routeOf('/test/customers'))).toBe(true);
   });
 });
@@ -187,31 +187,31 @@ describe('the numbers in the menu', () => {
   );
   const isDue = (one: ShellState, at: number) => isCountDue(openOf(one), 'test', at);
 
-  it('are due at first, and after half a minute', () => {
+  it('the numbers in the menu are due at first, and after half a minute', () => {
     expect(isDue(apply(initial, opened('/test/customers')), now)).toBe(true);
     expect(isDue(state, now + 30_000)).toBe(false);
     expect(isDue(state, now + 30_001)).toBe(true);
   });
 
-  it('stay when another page is opened, and while they are read again', () => {
+  it('the numbers in the menu stay when another page is opened, and while they are read again', () => {
     const at = now + 40_000;
     const next = apply(state, opened('/test/payments'), { type: 'counting', mode: 'test', now: at });
     expect(openOf(next).menu).toEqual({ mode: 'test', at, counts: { payments: 2 } });
   });
 
-  it('go when the other mode is read', () => {
+  it('the numbers in the menu disappear when the other mode is read', () => {
     const next = reduce(state, { type: 'counting', mode: 'live', now });
     expect(openOf(next).menu).toEqual({ mode: 'live', at: now, counts: {} });
     expect(isDue(next, now)).toBe(true);
   });
 
-  it('are due at once if reading them has failed', () => {
+  it('the numbers in the menu are due at once if reading them has failed', () => {
     const next = reduce(state, { type: 'counting-failed', mode: 'test' });
     expect(isDue(next, now + 1)).toBe(true);
     expect(openOf(next).menu.counts).toEqual({ payments: 2 });
   });
 
-  it('come from the page if its data has them', () => {
+  it('the numbers in the menu come from the page if its data has them', () => {
     const next = apply(state, opened('/live/home'), { type: 'loaded', page: counting, data: 3, now });
     expect(openOf(next).menu).toEqual({ mode: 'live', at: now, counts: { payments: 3 } });
   });
@@ -220,20 +220,20 @@ describe('the numbers in the menu', () => {
 describe('on each screen', () => {
   const questionOf = (title: string) => ({ dialog: { title }, answer: () => undefined });
 
-  it('counts the actions that run', () => {
+  it('the console counts the actions that run', () => {
     const two = apply(initial, { type: 'action-started' }, { type: 'action-started' });
     expect(two.busy).toBe(2);
     expect(apply(two, { type: 'action-ended' }, { type: 'action-ended' }).busy).toBe(0);
   });
 
-  it('keeps the question that is open when an earlier one is answered late', () => {
+  it('the open question stays when an earlier one is answered late', () => {
     const [first, second] = [questionOf('First'), questionOf('Second')];
     const state = apply(initial, { type: 'asked', question: first }, { type: 'asked', question: second });
     expect(reduce(state, { type: 'answered', question: first })).toBe(state);
     expect(reduce(state, { type: 'answered', question: second }).question).toBeUndefined();
   });
 
-  it('keeps a question when the session ends, so that its asker gets an answer', () => {
+  it('a question stays when the session ends, so that its asker gets an answer', () => {
     const question = questionOf('Sure?');
     const state = apply(
       initial,
@@ -244,14 +244,14 @@ describe('on each screen', () => {
     expect(state.question).toBe(question);
   });
 
-  it('shows a notice until it is over', () => {
+  it('a notice is shown until it is over', () => {
     const toast = { text: 'Saved', undo: undefined };
     const state = reduce(initial, { type: 'said', toast });
     expect(state.toast).toBe(toast);
     expect(reduce(state, { type: 'said', toast: undefined }).toast).toBeUndefined();
   });
 
-  it('is the same state if the test clock says the same', () => {
+  it('the state is the same one if the test clock reports the same time', () => {
     const state = reduce(initial, { type: 'clock-heard', aheadMs: 600_000 });
     expect(state.aheadMs).toBe(600_000);
     expect(reduce(state, { type: 'clock-heard', aheadMs: 600_000 })).toBe(state);

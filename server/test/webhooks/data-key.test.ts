@@ -46,7 +46,7 @@ describe('a data key', () => {
     );
   });
 
-  it('opens nothing of which a bit was changed, and nothing of another key', () => {
+  it('A data key opens nothing that was changed, and nothing that another key sealed', () => {
     const sealed = keys.seal('whsec_x', place);
     const changed = sealed.slice(0, -3) + (sealed.at(-3) === 'A' ? 'B' : 'A') + sealed.slice(-2);
     expect(() => keys.open(changed, place)).toThrow('changed past the server');
@@ -104,7 +104,7 @@ describe.each(enginesOfQuick)('webhook secrets on $name', (engine) => {
       .toMatchObject([{ isVerified: true }]);
   }
 
-  it('are encrypted by a rotation, sign on, and are moved to another key', async () => {
+  it('A rotation encrypts webhook secrets or moves them to another key, and they still sign', async () => {
     const [first, second] = [newKey(), newKey()];
     // Today's way: in plain text.
     await (await start(undefined)).setEndpoint(receiver);

@@ -44,7 +44,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
         .execute(),
     );
 
-  it('show the request, each answer and when the next attempt is due, and go out again with the same id', async () => {
+  it('a delivery shows its request, answers and next attempt, and is sent again with the same id', async () => {
     receiver.answer = { status: 500, body: 'Out of stock' };
     const [subjectId = ''] = await shop.publish(1);
     const find = async () => (await get(`?subjectId=${subjectId}`)).body.data as unknown as Delivery[];
@@ -79,7 +79,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
     expect(idsOf(await get(`?subjectId=${subjectId}`, other))).toEqual([]);
   });
 
-  it('are found by type, status and record, page by page, and all that failed go out again at once', async () => {
+  it('deliveries are found by type and status, page by page, and one call retries all that failed', async () => {
     receiver.answer = { status: 204 };
     await shop.publish(3);
     const all = (await shop.settled()).map(({ id }) => id);
@@ -100,7 +100,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
     expect(idsOf(await get('?status=failed'))).toEqual([]);
   });
 
-  it('count no further than a list reaches, and each way to list them walks an index in the order of the list', async () => {
+  it('a list of more than 10,000 deliveries counts 10,000, and has no page after them', async () => {
     const many = 10_050;
     const { merchantId } = shop.server.bootstrapped;
     await shop.server.database.write((transaction) =>
@@ -148,7 +148,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
     return { merchantId, held };
   }
 
-  it('are each recorded, also if one that ends at the same time belongs to an event that was deleted', async () => {
+  it('each delivery is recorded, also if one that ends at the same time belongs to a deleted event', async () => {
     const { merchantId, held } = await holdDeliveries();
     await shop.publish(5, { merchantId });
     await expect.poll(() => held).toHaveLength(5);
@@ -168,7 +168,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
   });
 
   // opsmill/infrahub#9754 refuses to send an event again while an attempt is running
-  it('go to the new URL if they are sent again while the old one has not answered yet, whatever it answers then', async () => {
+  it('a delivery sent again before the old URL has answered goes to the new one, whatever the old one answers', async () => {
     const { merchantId, held } = await holdDeliveries();
     await shop.publish(1, { merchantId });
     await expect.poll(() => held).toHaveLength(1);
@@ -188,7 +188,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
     expect(receiver.received.slice(before).map((one) => one.id)).toEqual([id, id]);
   });
 
-  it('are each compared with the claim of their own attempt where several end together', async () => {
+  it('deliveries that end together are each compared with the claim of their own attempt', async () => {
     const { merchantId, held } = await holdDeliveries();
     await shop.publish(2, { merchantId });
     await expect.poll(() => held).toHaveLength(2);
@@ -210,7 +210,7 @@ describe.each(enginesOfTurn)('the deliveries of webhooks, on $name', (engine) =>
     expect(events.map(({ status }) => status).sort()).toEqual(['delivered', 'pending']);
   });
 
-  it('disable the endpoint once if several are refused with 410 at the same time', async () => {
+  it('several 410 responses at the same time disable the endpoint once', async () => {
     const { merchantId, held } = await holdDeliveries();
     await shop.publish(3, { merchantId });
     await expect.poll(() => held).toHaveLength(3);

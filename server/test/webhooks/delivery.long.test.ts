@@ -69,7 +69,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
         .execute();
     });
 
-  it('arrive promptly after the commit, signed', async () => {
+  it('Webhooks arrive promptly after the commit, signed', async () => {
     const { receiver, merchantId } = await openEndpoint();
     const [subject] = await shop.publish(1, { merchantId });
     await expect.poll(() => receiver.received, { timeout: 3000 }).toHaveLength(1);
@@ -89,7 +89,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(ids.sort()).toEqual(subjects.sort());
   });
 
-  it('are attempted ten times over three days by their merchant’s clock, then given up, and can be retried by hand', async () => {
+  it('A webhook is attempted ten times in three days of its merchant’s clock, then fails, and can be retried by hand', async () => {
     const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 500, body: 'Out of order' };
     await shop.publish(1, { merchantId });
@@ -125,7 +125,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     await expect.poll(async () => (await onlyEvent(merchantId)).status).toBe('delivered');
   });
 
-  it('reach a receiver that was down', async () => {
+  it('A webhook reaches a receiver that was down', async () => {
     const { receiver, merchantId } = await openEndpoint();
     await receiver.stop();
     await shop.publish(1, { merchantId });
@@ -168,7 +168,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     },
   );
 
-  it('do not follow a redirect', async () => {
+  it('A webhook does not follow a redirect', async () => {
     const [{ receiver, merchantId }, elsewhere] = [await openEndpoint(), await receive()];
     receiver.answer = { status: 302, headers: { location: elsewhere.url } };
     await shop.publish(1, { merchantId });
@@ -181,7 +181,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(elsewhere.connections()).toBe(0);
   });
 
-  it('wait as long as the receiver’s Retry-After asks', async () => {
+  it('The next attempt waits as long as the receiver’s Retry-After asks', async () => {
     const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 429, headers: { 'retry-after': '3600' } };
     await shop.publish(1, { merchantId });
@@ -195,7 +195,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     await toHaveAttempts(merchantId, 2);
   });
 
-  it('stop at 410 Gone until the URL is set again', async () => {
+  it('Deliveries stop at 410 Gone until the URL is set again', async () => {
     const { receiver, merchantId } = await openEndpoint();
     receiver.answer = { status: 500 };
     await shop.publish(3, { merchantId });
@@ -216,7 +216,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(receiver.received.at(-1)?.isVerified).toBe(true);
   });
 
-  it('are signed with both secrets for a day after a rotation', async () => {
+  it('Webhooks are signed with both secrets for a day after a rotation', async () => {
     const receiver = await receive();
     await shop.setEndpoint(receiver);
     const previous = receiver.secret;
@@ -243,7 +243,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(receiver.received.at(-1)).toMatchObject({ isVerified: true, signatures: [expect.any(String)] });
   });
 
-  it('forget a replaced secret once its day is over, and none before', async () => {
+  it('A replaced secret is deleted once its day is over, and not before', async () => {
     const receiver = await receive();
     await shop.setEndpoint({ url: '', secret: '' });
     await shop.setEndpoint(receiver);
@@ -265,7 +265,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(receiver.received[0]?.signatures).toHaveLength(1);
   });
 
-  it('are signed with all secrets of the last day after two rotations, each for its full day', async () => {
+  it('After two rotations, webhooks are signed with all three secrets, each replaced one for its full day', async () => {
     const receiver = await receive();
     await shop.setEndpoint({ url: '', secret: '' });
     await shop.setEndpoint(receiver);
@@ -296,7 +296,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(receiver.received[0]?.isVerified).toBe(true);
   });
 
-  it('count as delivered by their status, and record the beginning of the response without secrets', async () => {
+  it('An attempt with status 200 has no error, and records the start of the response without secrets', async () => {
     const { receiver, merchantId } = await openEndpoint();
     const key = `sk_test_${'k'.repeat(43)}`;
     receiver.answer = () => ({
@@ -322,7 +322,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(await shop.events({ merchantId })).toHaveLength(1);
   });
 
-  it('are deleted after 30 days if delivered, and after 90 days if failed', async () => {
+  it('Webhooks are deleted after 30 days if delivered, and after 90 days if failed', async () => {
     const { receiver, merchantId } = await openEndpoint();
     await shop.publish(2, { merchantId });
     await shop.settled(merchantId);
@@ -352,7 +352,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(await statuses()).toEqual([]);
   });
 
-  it('keep rising in sequence after older ones were deleted', async () => {
+  it('The sequence of a record’s webhooks keeps rising after older ones were deleted', async () => {
     const { merchantId } = await openEndpoint();
     const { database } = shop.server;
     const sequences = async () =>
@@ -412,7 +412,7 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
 });
 
 describe.each(enginesOfSoak)('many receivers that hang at once, on $name', (engine) => {
-  it('leave capacity for the others', async () => {
+  it('Many receivers that hang at once leave capacity for the others', async () => {
     // No attempt ends, and so frees capacity, before the others have arrived.
     const shop = await openWebhookShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
     const [bad, good] = [await startReceiver(), await startReceiver()];
@@ -429,7 +429,7 @@ describe.each(enginesOfSoak)('many receivers that hang at once, on $name', (engi
 });
 
 describe.each(enginesOfSoak)('a server that is shutting down, on $name', (engine) => {
-  it('gives deliveries a moment, then leaves them to be retried', async () => {
+  it('A server shuts down within 12 s although deliveries hang', async () => {
     const receiver = await startReceiver();
     const shop = await openWebhookShop({ engine });
     await shop.setEndpoint(receiver);

@@ -43,7 +43,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
   const subjectsOf = ({ received }: Receiver) =>
     received.map(({ event }) => (event.data as { id?: string }).id).sort();
 
-  it('go to the endpoint of their own mode, signed with its secret', async () => {
+  it('Webhooks go to the endpoint of their own mode, signed with its secret', async () => {
     const { test, live, merchantId } = await openEndpoints();
     expect(test.secret).not.toBe(live.secret);
     const testSubjects = await shop.publish(5, { merchantId, mode: 'test' });
@@ -56,7 +56,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     for (const { isVerified } of [...test.received, ...live.received]) expect(isVerified).toBe(true);
   });
 
-  it('get one secret, also if two people set the first URL at the same time', async () => {
+  it('An endpoint gets one secret, also if several people set its first URL at the same time', async () => {
     const receiver = await receive();
     const merchantId = await shop.merchant(receiver);
     await shop.setEndpoint({ url: '', secret: '' }, merchantId, 'test');
@@ -108,7 +108,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
 });
 
 describe.each(enginesOfTurn)('the claim of a delivery, on $name', (engine) => {
-  it('ends within 5 s of its process, and is renewed while the delivery runs', async () => {
+  it('The claim of a delivery outlives its process by at most 4 s, and is renewed while the delivery runs', async () => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());
     const shop = await openWebhookShop({ engine });

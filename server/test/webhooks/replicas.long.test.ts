@@ -30,7 +30,7 @@ async function expectShortClaims(databaseUrl: string): Promise<void> {
 
 describe.each(engines)('a server killed between commit and delivery, on $name', (engine) => {
   it(
-    'has every event delivered by the next one, under the same webhook-id',
+    'every event of a server killed before delivery is delivered by the next one, under the same webhook-id',
     { timeout: 90_000 },
     async () => {
       const database = await engine.create();
@@ -95,7 +95,7 @@ describe.each(engines)('a server killed between commit and delivery, on $name', 
 });
 
 describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers on one $name', (engine) => {
-  it('deliver each event once between them', { timeout: 60_000 }, async () => {
+  it('two servers deliver each event once between them', { timeout: 60_000 }, async () => {
     const database = await engine.create();
     onTestFinished(() => database.dispose());
     const options = { engine, databaseUrl: database.url };

@@ -22,7 +22,7 @@ describe.each(enginesOfQuick)('webhooks test on $name', (engine) => {
     return { receiver, run };
   }
 
-  it('sends a valid, signed sample of each event type once, and stores none', async () => {
+  it('`webhooks test` sends a valid, signed sample of each event type once, and stores none', async () => {
     const { receiver, run } = await startReceiving();
     receiver.answer = { status: 200, body: 'Thanks' };
     const { exitCode, stdout } = await run('--mode', 'test', '--json');
@@ -43,7 +43,7 @@ describe.each(enginesOfQuick)('webhooks test on $name', (engine) => {
     expect(await shop.events()).toEqual([]);
   });
 
-  it('exits with 1 if one fails, and shows the answer', async () => {
+  it('`webhooks test` exits with 1 if one sample fails, and shows the answer', async () => {
     const { receiver, run } = await startReceiving();
     receiver.answer = ({ event }) =>
       event.type === 'transfer.failed' ? { status: 500, body: 'Unknown type' } : { status: 204 };
@@ -53,7 +53,7 @@ describe.each(enginesOfQuick)('webhooks test on $name', (engine) => {
     expect(stdout.match(/^ok /gm)).toHaveLength(webhookEventType.options.length - 1);
   });
 
-  it('says that a mode has no URL', async () => {
+  it('`webhooks test` refuses a mode without a URL', async () => {
     const { run } = await startReceiving();
     const { exitCode, stderr } = await run('--mode', 'live');
     expect(exitCode).toBe(1);

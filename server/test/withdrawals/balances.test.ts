@@ -20,7 +20,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     await server.stop();
   });
 
-  it('include every active currency, even at 0, on one page', async () => {
+  it('the balances include every active currency, even at 0, on one page', async () => {
     const { status, body } = await server.api('GET', '/v1/balances');
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -36,7 +36,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     });
   });
 
-  it('are separate for each merchant and mode', async () => {
+  it('balances are separate for each merchant and mode', async () => {
     await merchant.fund({ amount: 20 });
     expect((await merchant.balance()).availableBalance).toBe(19.8);
     const foreign = await server.api('GET', '/v1/balances', {
@@ -50,7 +50,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect((live.body.data as unknown as Balance[]).map(({ currency }) => currency)).toEqual(fiats);
   });
 
-  it('include confirmed money in the total, and credited money in the available balance', async () => {
+  it('the total balance includes confirmed money, and the available balance only credited money', async () => {
     const { address } = await merchant.lock();
     await merchant.send(address, 2.5);
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });
@@ -64,7 +64,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 2.475, totalBalance: 2.475 });
   });
 
-  it('include what a transfer holds in the total until it is sent', async () => {
+  it('the total balance includes the amount that a transfer holds until it is sent', async () => {
     await merchant.fund({ amount: 20 });
     const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.balance()).toMatchObject({
@@ -76,13 +76,13 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 14.6 });
   });
 
-  it('are shown rounded down to an amount that can be transferred', async () => {
+  it('a balance is shown rounded down to the decimals of its currency', async () => {
     await merchant.fund({ currency: 'ETH', network: 'base', amount: 1.00000001 });
     // Minus the fee of 1 % this is 0.9900000099, which is shown with 8 decimals.
     expect(await merchant.balance('ETH')).toMatchObject({ availableBalance: 0.99, totalBalance: 0.99 });
   });
 
-  it('refuse transfers while they are suspended, until they are resumed', async () => {
+  it('a suspended balance refuses transfers until it is resumed', async () => {
     await merchant.fund({ amount: 20 });
     const { merchantId } = server.bootstrapped;
     const which = ['--merchant', merchantId, '--currency', 'usdt', '--mode', 'test'];
@@ -102,7 +102,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect((await merchant.transfer({})).status).toBe(200);
   });
 
-  it('are suspended in one mode only', async () => {
+  it('a balance is suspended in one mode only', async () => {
     await merchant.fund({ amount: 20 });
     const { merchantId } = server.bootstrapped;
     expect(
@@ -116,14 +116,14 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
   it.each([
     [['--merchant', 'NOBODY', '--currency', 'USDT'], /^No such merchant$/],
     [['--currency', 'XXX'], /^XXX is not a currency of this server\. It has USDT, .*EUR/],
-  ])('cannot be suspended with %j', async (args, reason) => {
+  ])('a balance cannot be suspended with %j', async (args, reason) => {
     const account = args.includes('--merchant') ? [] : ['--merchant', server.bootstrapped.merchantId];
     expect(await merchant.refusal('balances', 'suspend', '--mode', 'live', ...account, ...args)).toMatch(
       reason,
     );
   });
 
-  it('become negative if a receipt is lost after it was withdrawn, until the next payments repay it', async () => {
+  it('a balance becomes negative if a withdrawn receipt is lost, until the next payments repay the debt', async () => {
     await merchant.fund({ network: 'bsc', amount: 20 });
     const onBsc = { walletAddress: externalAddresses.evm, walletNetwork: 'bsc' };
     const { id } = await merchant.withdraw({ ...onBsc, amount: 19 });
@@ -146,7 +146,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 12.63, totalBalance: 12.63 });
   });
 
-  it('are also repaid by a transfer that fails', async () => {
+  it('a lost receipt is also repaid by a transfer that fails', async () => {
     await merchant.fund({ network: 'bsc', amount: 20 });
     const zero = `0x${'0'.repeat(40)}`;
     const held = await merchant.transfer({

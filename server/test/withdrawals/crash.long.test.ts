@@ -26,7 +26,7 @@ interface Request {
 }
 
 describe.concurrent.each(enginesOfSoak)('a server killed while it sends transfers, on $name', (engine) => {
-  it(`sends each of them once, over ${rounds} rounds`, { timeout: 60_000 + rounds * 20_000 }, async () => {
+  it(`each transfer is sent once after ${rounds} kills`, { timeout: 60_000 + rounds * 20_000 }, async () => {
     const { url: databaseUrl, dispose } = await engine.create();
     const env = { DATABASE_URL: databaseUrl, BLOCK_INTERVAL_MS: '100', ...keys };
     const requests: Request[] = [];

@@ -27,7 +27,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     return hash;
   }
 
-  it('The coins must be on its network, and the refusal says where they are', async () => {
+  it('The coins of a withdrawal must be on its network, and the refusal says where they are', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
@@ -53,7 +53,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     });
   });
 
-  it('are reserved there, so that withdrawals at the same time cannot take them twice', async () => {
+  it('Coins are reserved on their network, so that withdrawals at the same time cannot take them twice', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     await fund(scope, 'ethereum', 20);
@@ -67,7 +67,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('are sent only while the deposits are confirmed', async () => {
+  it('The coins of a withdrawal are sent only while the deposits are confirmed', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     const { id } = await shop.withdraw(scope, '50', tron, 'tron');
@@ -80,7 +80,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('are given back if the deposits are gone for good', async () => {
+  it('A withdrawal fails and releases its coins if the deposits are gone for good', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     const { id } = await shop.withdraw(scope, '50', tron, 'tron');
@@ -95,7 +95,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('on one network are sent although deposits on another are lost, as far as they are paid for', async () => {
+  it('Coins on one network are sent although deposits on another one are no longer confirmed', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     await fund(scope, 'ethereum', 100);
@@ -118,7 +118,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     return { id, hash: hash ?? '' };
   }
 
-  it('are sent again if a chain drops them long after the withdrawal was made, and soon after its end', async () => {
+  it('Coins are sent again if a chain drops them long after the withdrawal was made, but soon after its end', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
@@ -138,7 +138,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('are sent again if a chain drops them, and stay a success', async () => {
+  it('Coins are sent again if a chain drops them, and the withdrawal stays a success', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);
@@ -161,7 +161,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('are on their way again if a chain drops them before they are confirmed', async () => {
+  it('A withdrawal that a chain drops before it is confirmed continues with the same transaction', async () => {
     const scope = await startShop();
     await fund(scope, 'tron', 100);
     await shop.mine('tron', 5);

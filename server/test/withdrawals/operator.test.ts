@@ -23,7 +23,7 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
     await server.stop();
   });
 
-  it('stay pending until they are settled, once, with the hash of a transaction', async () => {
+  it('a transfer that an operator sends stays pending until it is settled, once, with the hash of a transaction', async () => {
     const before = await merchant.balance();
     const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.command('transfers', 'list', '--status', 'pending')).toMatchObject([
@@ -57,7 +57,7 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
     expect(cost?.balance).toBe('50000');
   });
 
-  it('can fail, once, which makes the money available again', async () => {
+  it('a transfer that an operator sends can fail, once, which makes the money available again', async () => {
     const before = await merchant.balance();
     const { id } = await merchant.withdraw({ amount: 5 });
     const fail = ['transfers', 'fail', id, '--reason', 'The address is on a list of thieves'];
@@ -77,7 +77,7 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
     });
   });
 
-  it('neither end by an unseen transaction nor fail once their network is not configured any more, without the word of the operator', async () => {
+  it('a transfer can neither be settled nor fail while its network is not configured', async () => {
     const { id } = await merchant.withdraw({ amount: 5 });
     const move = (network: string) =>
       server.database.write((transaction) =>
@@ -94,7 +94,7 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
     expect(await merchant.command(...settle, '--unverified')).toMatchObject({ status: 'success' });
   });
 
-  it('do not include those that the server sends itself', async () => {
+  it('an operator cannot settle or fail a transfer that the server sends itself', async () => {
     await merchant.fund({ network: 'bsc', amount: 10 });
     const { id } = await merchant.withdraw({
       amount: 1,
@@ -107,7 +107,7 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
     await merchant.until(id, 'success', 'bsc');
   });
 
-  it('need a valid hash, network fee, reason and id', async () => {
+  it('settling or failing a transfer needs a valid hash, network fee, reason and id', async () => {
     const { id } = await merchant.withdraw({ amount: 5 });
     expect(await merchant.refusal('transfers', 'settle', id, '--tx-hash', 'yes')).toContain(
       '64 hexadecimal digits',
@@ -120,7 +120,7 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
     expect((await merchant.retrieve(id)).status).toBe('pending');
   });
 
-  it('can take what the balance shows, also where no fee covers what the network charged', async () => {
+  it('a transfer can take all that the balance shows, also where no fee covers the network’s charge', async () => {
     // By command, it would hold only when the server's memory of the merchant has ended.
     const takeFee = (feeBasisPoints: number) =>
       server.database.write((transaction) =>

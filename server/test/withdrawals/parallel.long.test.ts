@@ -10,7 +10,7 @@ const payment = 54.9;
 const affordable = 45;
 
 describe.each(engines)('150 parallel transfers from one balance, on $name', (engine) => {
-  it('never overdraw it', { timeout: 120_000 }, async () => {
+  it('150 parallel transfers never overdraw one balance', { timeout: 120_000 }, async () => {
     const server = await startServer({ engine });
     try {
       const merchant = openShop(server);

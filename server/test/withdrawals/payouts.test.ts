@@ -87,7 +87,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
   const list = (query: string) => merchant.ask<Payout[]>('GET', `/v1/payouts?${query}`);
   const amounts = async (query: string) => (await list(query)).map(({ amount }) => amount);
 
-  it('come from transfers and bank payouts, newest first, without fields that do not apply', async () => {
+  it('The list of payouts has transfers and bank payouts, newest first, without fields that do not apply', async () => {
     const payouts = await list('skip=100');
     expect(payouts.map(({ id }) => id)).toEqual([...made].reverse());
     expect(payouts[0]).toEqual({
@@ -146,25 +146,25 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     ['to=2020-01-01', []],
     [`bankAccount=${unknownId}`, []],
     [`address=${unknownId}`, []],
-  ] as const)('are filtered and sorted by %s', async (query, expected) => {
+  ] as const)('Payouts with the query %s are filtered and sorted, or refused', async (query, expected) => {
     const { status, body } = await server.api('GET', `/v1/payouts?${query}`);
     if (typeof expected === 'string') expect([status, body.data.code]).toEqual([400, expected]);
     else expect((body.data as unknown as Payout[]).map(({ amount }) => amount)).toEqual(expected);
   });
 
-  it('are filtered by their destination', async () => {
+  it('Payouts are filtered by their destination', async () => {
     expect(await amounts(`bankAccount=${bankAccount}`)).toEqual([25]);
     // The address was saved before the first transfer, which named it in full.
     expect(await amounts(`address=${savedAddress}`)).toEqual([10, 9]);
     expect(await amounts(`address=${savedAddress}&maxAmount=9&status=success&currency=USDT`)).toEqual([9]);
   });
 
-  it('are counted in the pagination', async () => {
+  it('Payouts are counted in the pagination', async () => {
     const { body } = await server.api('GET', '/v1/payouts?currency=USDT&skip=3&page=2');
     expect(body.meta).toEqual({ pagination: { total: 4, count: 1, from: 4, to: 4 } });
   });
 
-  it('are not found by other merchants or in the other mode', async () => {
+  it('Payouts are not found by other merchants, in either mode', async () => {
     const path = `/v1/payouts/${made[0] ?? ''}`;
     const random = await server.api('GET', `/v1/payouts/${unknownId}`);
     expect([random.status, random.body.data.code]).toEqual([404, 'not_found']);

@@ -167,12 +167,12 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await claim(...payment);
   };
 
-  it('holds for a transaction that pays the amount, deep enough', async () => {
+  it('a settlement is proved by a transaction that pays the amount, deep enough', async () => {
     await expect(prove(await transfer())).resolves.toBeUndefined();
     await expect(prove(await transfer(), undefined, `0x${hash.toUpperCase()}`)).resolves.toBeUndefined();
   });
 
-  it('adds up the outputs of one transaction', async () => {
+  it('the proof of a settlement adds up the outputs of one transaction', async () => {
     transfers = [paid('USDC', 2_000_000n), paid('USDC', 3_000_000n)];
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
@@ -188,30 +188,30 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     ['nothing at all', () => (transfers = []), 'pays nothing'],
     ['not deep enough', () => haveRead(110), '11 of 12 confirmations'],
     ['of which no node knows', () => (located = undefined), '--unverified'],
-  ])('fails for a transaction that is %s', async (_, change, message) => {
+  ])('a transaction does not prove a settlement: %s', async (_, change, message) => {
     await change();
     await expect(prove(await transfer())).rejects.toThrow(message);
   });
 
-  it('fails for another transaction in the same block', async () => {
+  it('another transaction in the same block does not prove a settlement', async () => {
     await expect(prove(await transfer(), undefined, 'cd'.repeat(32))).rejects.toThrow('pays nothing');
   });
 
-  it('takes the block that the operator gives, where a node finds no transaction by its hash', async () => {
+  it('the proof uses the block that the operator gives if no node finds the transaction by its hash', async () => {
     located = undefined;
     const id = await transfer();
     await expect(prove(id, 100)).resolves.toBeUndefined();
     await expect(prove(id, 99)).rejects.toThrow('In block 99 of Polygon');
   });
 
-  it('lets one payment settle one transfer only', async () => {
+  it('one payment settles one transfer only', async () => {
     await transfer({ status: 'success', tx_hash: `0x${hash}` });
     await expect(prove(await transfer())).rejects.toThrow('5 USDC have settled other transfers');
     transfers = [paid('USDC', 10_000_000n)];
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
 
-  it('lets one payment settle one transfer only, when two are settled at the same moment', async () => {
+  it('one payment settles one transfer only, also when two are settled at the same moment', async () => {
     const ids = [await transfer(), await transfer()];
     // Both have looked at the chain before either settles.
     const claims = await Promise.all(ids.map((id) => look(id)));
@@ -232,7 +232,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     expect(String(refused && Reflect.get(refused, 'reason'))).toContain('have settled other transfers');
   });
 
-  it('lets one of two transfers bear the fee of their transaction, when both are settled at the same moment', async () => {
+  it('one of two transfers bears the fee of their transaction when both are settled at the same moment', async () => {
     const coin = { currency: 'POL', amount: 5000000n };
     transfers = [paid('POL', 5_000_000n), paid('POL', 5_000_000n, stranger)];
     const ids = [await transfer(coin), await transfer({ ...coin, address: stranger })];
@@ -255,12 +255,12 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     expect(fees.reduce((sum, fee) => sum + fee, 0n)).toBe(1000n);
   });
 
-  it('counts the blocks that were read, whatever a node says of its head and of its final block', async () => {
+  it('confirmations count the blocks that were read, whatever a node reports as its head or final block', async () => {
     await haveRead(105, 105);
     await expect(prove(await transfer())).rejects.toThrow('6 of 12 confirmations');
   });
 
-  it('does not believe a node that has another block there than the one that was read', async () => {
+  it('the proof fails if a node has another block at that height than the one that was read', async () => {
     const block = { mode: 'live', network: 'polygon', height: 100, hash: 'another' } as const;
     await database.write((transaction) => transaction.insertInto('scanned_blocks').values(block).execute());
     await expect(prove(await transfer())).rejects.toThrow('another block at height 100');
@@ -270,7 +270,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
 
-  it('fails for a block that was known when the transfer was made, and for one that is older by its time', async () => {
+  it('a block that was known when the transfer was made, or is older by its time, proves no settlement', async () => {
     await expect(prove(await transfer({ from_height: 99 }))).resolves.toBeUndefined();
     await expect(prove(await transfer({ from_height: 100 }))).rejects.toThrow('before this transfer');
     await expect(prove(await transfer({ created_at: 1000 }))).rejects.toThrow('before this transfer');
@@ -280,7 +280,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await expect(prove(await transfer(settled))).resolves.toBeUndefined();
   });
 
-  it('fails for a payment of another account than a treasury of the merchant, if there is one', async () => {
+  it('only a payment from a treasury proves a settlement if the merchant has one', async () => {
     const [one] = transfers;
     if (!one) throw new Error('Nothing is paid');
     payers = [stranger.toLowerCase()];
@@ -295,14 +295,14 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
 
-  it('leaves networks without a node, and transfers that have ended, to the rule', async () => {
+  it('no proof is required on a network without a node, or for a failed or unknown transfer', async () => {
     transfers = [];
     await expect(prove(await transfer({ network: 'tron' }))).resolves.toBeUndefined();
     await expect(prove(await transfer({ status: 'failed' }))).resolves.toBeUndefined();
     await expect(prove('unknown')).resolves.toBeUndefined();
   });
 
-  it("says what is left of the transaction's fee for a transfer of the coin, and nothing for a token", async () => {
+  it("the proof gives the rest of the transaction's fee for a transfer of the coin, and 0 for a token", async () => {
     expect(await claim(await transfer())).toBe(0n);
     const coin = { currency: 'POL', amount: 5000000n };
     transfers = [paid('POL', 15_000_000n)];
@@ -314,7 +314,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     expect(await claim(id)).toBe(1000n);
   });
 
-  it('holds for the coin that a contract of the merchant sent, as far as balances show it', async () => {
+  it('the coin that a contract of the merchant sent proves a settlement while a node still has the balances', async () => {
     transfers = [];
     const id = await transfer({ currency: 'POL' });
     await expect(prove(id)).rejects.toThrow('pays nothing');

@@ -33,7 +33,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
   /** Nothing listens there. The events stay in the outbox. */
   const hooks = 'https://shop.example/hooks';
 
-  it('hold the amount and the fee, and are sent, confirmed and paid out', async () => {
+  it('A transfer holds its amount and fee, and is sent, confirmed and paid out', async () => {
     const before = await merchant.balance();
     const created = await merchant.transfer({ amount: '3.5' });
     expect(created.status).toBe(200);
@@ -86,7 +86,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     return payouts.filter((payout) => payout['transfer'] === id);
   }
 
-  it('are posted as fee income, network fee and money out of custody', async () => {
+  it('Transfers are posted as fee income, network fee and money out of custody', async () => {
     const { id } = await merchant.withdraw({ amount: 4 });
     await merchant.until(id, 'success');
     const entries = await server.database.reader
@@ -120,7 +120,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect(payment).toMatchObject({ status: 'success', amountReceived: 10 });
   });
 
-  it('fail if the network refuses them, and the money is available again', async () => {
+  it('A transfer fails if the network refuses it, and the money is available again', async () => {
     const before = await merchant.balance();
     const zero = addressFormat('test', 'tron').write(new Uint8Array(20));
     const { id } = await merchant.withdraw({ amount: 2, walletAddress: zero });
@@ -136,7 +136,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect(await merchant.arrived(zero)).toEqual([]);
   });
 
-  it('have a fee that can be looked up without creating them', async () => {
+  it('The fee of a transfer can be looked up without creating one', async () => {
     const before = await merchant.balance('ETH');
     for (const [currency, network, walletAddress, fee] of [
       ['usdt', 'TRON', externalAddresses.tron, 0.2],
@@ -177,7 +177,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
       'walletAddress',
     ],
     [{ amount: 100_000 }, 'insufficient_balance', 'amount'],
-  ] as const)('are refused with %j: %s', async (change, code, param) => {
+  ] as const)('A transfer is refused with %j: %s', async (change, code, param) => {
     const before = await merchant.balance();
     const refused = await merchant.transfer(change);
     expect([refused.status, refused.body.data.code, refused.body.data.param]).toEqual([400, code, param]);
@@ -195,7 +195,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect(await merchant.balance()).toEqual(before);
   });
 
-  it('need enough balance for the fee as well as the amount', async () => {
+  it('A transfer needs enough balance for the fee as well as the amount', async () => {
     const { availableBalance } = await merchant.balance('ETH');
     const eth = { currency: 'ETH', walletAddress: externalAddresses.evm, walletNetwork: 'base' };
     expect((await merchant.transfer({ ...eth, amount: availableBalance })).body.data.code).toBe(
@@ -206,7 +206,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect((await merchant.balance('ETH')).availableBalance).toBe(0);
   });
 
-  it('go to a saved address by its id, on its network', async () => {
+  it('A transfer goes to a saved address by its id, on its network', async () => {
     await merchant.fund({ network: 'bsc', amount: 10 });
     const save = (body: object) =>
       merchant.ask<{ id: string }>('POST', '/v1/wallet-addresses', { body: { currency: 'USDT', ...body } });
@@ -240,7 +240,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect(foreign.body.data.code).toBe('invalid_address');
   });
 
-  it('are created once per Idempotency-Key', async () => {
+  it('A transfer is created once per Idempotency-Key', async () => {
     const before = await merchant.balance();
     const headers = { 'Idempotency-Key': 'withdrawal-42' };
     const first = await merchant.transfer({ amount: 1 }, { headers });
@@ -251,7 +251,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 1.2, 9);
   });
 
-  it('are not found by other merchants or in the other mode', async () => {
+  it('Transfers are not found by other merchants, in either mode', async () => {
     const path = `/v1/transfers/${(await merchant.withdraw()).id}`;
     expect((await server.api('GET', path)).status).toBe(200);
     const random = await server.api('GET', `/v1/transfers/${unknownId}`);
@@ -266,7 +266,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect([isPublic.status, isPublic.body.data.code]).toEqual([403, 'secret_key_required']);
   });
 
-  it('are listed newest first, in pages, filtered by time of creation', async () => {
+  it('Transfers are listed newest first, in pages, filtered by time of creation', async () => {
     const all = await merchant.ask<{ id: string; createdAt: string }[]>('GET', '/v1/transfers?skip=100');
     expect(all.length).toBeGreaterThan(6);
     const times = all.map(({ createdAt }) => createdAt);
@@ -285,7 +285,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect([past.status, past.body.data]).toEqual([200, []]);
   });
 
-  it('cannot be created in live mode, where no network is configured', async () => {
+  it('Transfers cannot be created in live mode, where no network is configured', async () => {
     const refused = await merchant.transfer({}, { key: await server.foreignKey('secret', 'live') });
     expect([refused.status, refused.body.data.code]).toEqual([400, 'unsupported_currency']);
   });
