@@ -36,7 +36,7 @@ const rules = [
     ['comment'],
   ],
   [
-    '^[\'"`\\s]*(?:that|and|but|or|nor|so|of|by|to)\\b',
+    '^[\'"`\\s]*(?:that|and|but|or|nor|so|of|by|to|is|are|has|have|does|do|can|cannot|may|must|never|says?|keeps?|refuses?|rejects?|takes?|gives?|gets?|leaves?|stays?|sends?|needs?|shows?|finds?|counts|stops?|fails?|ends|waits?|works|goes|makes?|writes?|knows?|returns|ignores?|follows?|creates?|accepts?|expires?)\\b',
     'name the subject, so that the name reads without its `describe`',
     ['title'],
   ],

@@ -141,7 +141,7 @@ describe('The second node is asked', () => {
     expect(logged.join()).toContain(text);
   });
 
-  it('The second node is asked if the first one is on another network, which is asked for nothing but its chain id', async () => {
+  it('The second node is asked if the first one is on another network, which is asked only for its chain id', async () => {
     first.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
     await expectPaidThroughSecond(openChain([first, second]));
     expect(new Set(first.calls.map(({ method }) => method))).toEqual(new Set(['eth_chainId']));
