@@ -98,7 +98,7 @@ export type Action =
   | { readonly type: 'clock-heard'; readonly aheadMs: number }
   | { readonly type: 'action-started' | 'action-ended' }
   /** Undefined: the notice is over. */
-  | { readonly type: 'said'; readonly toast: Toast | undefined }
+  | { readonly type: 'toast'; readonly toast: Toast | undefined }
   | { readonly type: 'asked' | 'answered'; readonly question: Question };
 
 export function reduce(state: ShellState, action: Action): ShellState {
@@ -128,7 +128,7 @@ export function reduce(state: ShellState, action: Action): ShellState {
       return { ...state, busy: state.busy + 1 };
     case 'action-ended':
       return { ...state, busy: state.busy - 1 };
-    case 'said':
+    case 'toast':
       return action.toast === state.toast ? state : { ...state, toast: action.toast };
     case 'asked':
       return { ...state, question: action.question };

@@ -134,7 +134,7 @@ function focusContent(event: Event): void {
 export const loadingView = (title: string) =>
   html`<div class="wait" role="status">
     <p class="title">${title}</p>
-    <p class="said">${common.loading}</p>
+    <p class="announced">${common.loading}</p>
     <div class="blank" aria-hidden="true">${Array.from({ length: 8 }, () => html`<i></i>`)}</div>
   </div>`;
 

@@ -503,14 +503,14 @@ export class CheckoutConsole extends LitElement {
   #say(text: string, undo?: () => Promise<unknown>): void {
     const end = () => {
       clearTimeout(this.#sayTimer);
-      this.#dispatch({ type: 'said', toast: undefined });
+      this.#dispatch({ type: 'toast', toast: undefined });
     };
     end();
     const undoNow = () => {
       end();
       if (undo) void this.#act(undo, texts.undone);
     };
-    this.#dispatch({ type: 'said', toast: { text, undo: undo && undoNow } });
+    this.#dispatch({ type: 'toast', toast: { text, undo: undo && undoNow } });
     this.#sayTimer = setTimeout(end, undo ? undoMs : sayMs);
   }
 

@@ -185,7 +185,7 @@ const dayOf = (date: string) =>
 function say(event: Event): void {
   const bar = event.target;
   const caption = bar instanceof Element ? bar.closest('figure')?.querySelector('figcaption') : undefined;
-  const text = bar instanceof SVGElement ? bar.dataset['said'] : undefined;
+  const text = bar instanceof SVGElement ? bar.dataset['label'] : undefined;
   if (caption && text !== undefined) caption.textContent = text;
 }
 
@@ -213,7 +213,7 @@ function chart(days: readonly Volume[], currency: string, today: string): Templa
         return sum === 0
           ? svg``
           : svg`<rect x=${index * 10 + 1} y=${64 - height} width="8" height=${height} rx="1"
-              role="img" tabindex="0" aria-label=${label} data-said=${label}></rect>`;
+              role="img" tabindex="0" aria-label=${label} data-label=${label}></rect>`;
       })}
     </svg>
     <div class="scale">

@@ -246,9 +246,9 @@ describe('on each screen', () => {
 
   it('a notice is shown until it is over', () => {
     const toast = { text: 'Saved', undo: undefined };
-    const state = reduce(initial, { type: 'said', toast });
+    const state = reduce(initial, { type: 'toast', toast });
     expect(state.toast).toBe(toast);
-    expect(reduce(state, { type: 'said', toast: undefined }).toast).toBeUndefined();
+    expect(reduce(state, { type: 'toast', toast: undefined }).toast).toBeUndefined();
   });
 
   it('the state is the same one if the test clock reports the same time', () => {

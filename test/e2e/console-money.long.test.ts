@@ -1,4 +1,4 @@
-/** Money in the console: said before it moves, and explained afterwards. */
+/** Money in the console: announced before it moves, and explained afterwards. */
 import type { Payment } from 'crypto-checkout/contract';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { go, signInAs } from './staff.js';

@@ -71,7 +71,7 @@ test('an owner chooses the zone, every page names it, and times are shown in it'
 
 test('today begins at the shop’s midnight, and a link to it stays one to today', async () => {
   const page = await signIn();
-  // At once, before any reply has said the time of the test clock.
+  // At once, before any reply has brought the time of the test clock.
   await go(page, 'payments?days=today');
   expect(await references(page)).toEqual(['TODAY']);
   await go(page, 'payments');
