@@ -814,7 +814,7 @@ export const testSpecification = (engine: TestEngine): unknown =>
         });
       });
 
-      it('has its endpoints, each with a test above, and those that are our additions', () => {
+      it('Each endpoint has a test above or is an addition of ours', () => {
         const { refunds, refundClaims, webhooks, home, books, links } = api;
         const routesOf = (table: Endpoints) =>
           endpointsOf(table).map(({ endpoint: { method, path } }) => `${method} ${path}`);

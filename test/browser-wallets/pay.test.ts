@@ -137,7 +137,7 @@ const onChain1 =
     more();
   };
 
-describe('sends nothing, and asks for nothing to be sent, when', () => {
+describe('A payment sends nothing, and asks for nothing to be sent, when', () => {
   const cases: [string, Refusal, Setup][] = [
     ['the payer declines to connect', 'walletRejected', fails('eth_requestAccounts', walletError(4001))],
     [

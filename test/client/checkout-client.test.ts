@@ -58,7 +58,7 @@ describe('sends', () => {
     expect(request?.headers['content-type']).toBe('application/json');
   });
 
-  test('create sends its body and its idempotency key', async () => {
+  test('the create call sends its body and its idempotency key', async () => {
     server.answer = reply(200, success(created));
     const body = { amount: '5000', baseCurrency: 'NGN', customer: { email: 'ada@example.com' } };
     await client.create(body, { idempotencyKey: 'f3b0' });

@@ -110,7 +110,7 @@ describe('retries', () => {
   });
 });
 
-describe('does not retry', () => {
+describe('the client does not retry', () => {
   test.each<[string, Answer, object]>([
     ['an invalid request', refusal(400, 'validation_error'), { code: 'validation_error' }],
     ['a conflict', refusal(409, 'customer_exists'), { code: 'customer_exists' }],

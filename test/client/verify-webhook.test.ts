@@ -61,7 +61,7 @@ test('events of other records are returned with all their fields', () => {
   });
 });
 
-describe('accepts the headers and body of', () => {
+describe('verifyWebhook accepts the headers and body in several forms', () => {
   /** Sends the request with fetch, and returns what a Node server receives. */
   async function sendToNode(
     body: string,

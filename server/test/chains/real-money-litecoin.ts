@@ -346,7 +346,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           },
         );
 
-        it('stays at an older block: /readyz reports it, and after five minutes chains status says what to do', async () => {
+        it('A node that stays at an older block is reported by /readyz, and after five minutes chains status says what to do', async () => {
           await scan();
           const behaves = await isAtOlderBlock();
           proxy.behave = () => behaves;
@@ -365,7 +365,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           expect(await reported()).toEqual([true, true]);
         });
 
-        it('is killed with a payment in a block and one waiting, and starts again', async () => {
+        it('A payment in a block and one that waits are each settled once after the node is killed and starts again', async () => {
           const [mined, waiting] = [await lock(), await lock()];
           await payFromNode(mined, mined.amount);
           await node.mine();

@@ -153,7 +153,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
       }
     });
 
-    it('show how far a server is that was off for 100,000 blocks, and why it makes no progress', async () => {
+    it('chains status shows how far a server is that was off for 100,000 blocks, and why it makes no progress', async () => {
       const lines: { msg: string; network?: string; height?: number; left?: number }[] = [];
       const log = pino(
         { level: 'info' },

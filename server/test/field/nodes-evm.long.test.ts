@@ -373,7 +373,7 @@ describe('A token transfer', () => {
     expect(received()).toEqual([3n]);
   });
 
-  describe('has the same place whatever its log is numbered', () => {
+  describe('The place of a token transfer does not depend on the number of its log', () => {
     const numbered = (result: unknown, numberOf: (place: number) => number) => {
       const list = Array.isArray(result) ? result : [];
       return list.map((log: object, place) => ({ ...log, logIndex: hex(numberOf(place)) }));

@@ -361,7 +361,7 @@ export function testProviders(): void {
   // tronprotocol/java-tron#3152: a node without `saveInternalTx` does not report what contracts sent, while TronGrid
   // does.
   describe('TRX that a contract sent', () => {
-    it('is confirmed by a second node that reports it, and by none that does not', async () => {
+    it('TRX that a contract sent is confirmed by a second node that reports it, and by none that does not', async () => {
       let isTelling = true;
       let isRaised = false;
       const answer = (path: string, question: Parameters<typeof recorded>[1]): unknown => {

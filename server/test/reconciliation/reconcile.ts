@@ -95,7 +95,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await receiptsAt(address)).toMatchObject([{ block_height: paidIn, found_above: paidIn - 1 }]);
     });
 
-    it('finds each deposit to a hosted wallet, also when the one before was swept before it was seen', async () => {
+    it('Reconciliation finds each deposit to a hosted wallet, even if the previous one was swept before it was seen', async () => {
       const wallet = await fixture.merchant.ask<{ addresses: { address: string; network: string }[] }>(
         'POST',
         '/v1/wallets',
@@ -192,7 +192,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await statusOf(id)).toBe('success');
     });
 
-    it('keeps a settled payment when a reorganisation is accepted that never was', async () => {
+    it('A settled payment is kept when a reorganisation is accepted that never happened', async () => {
       const { id, address, amount } = await fixture.lock('ETH');
       await payByContract(address, amount);
       await after(async () => expect(await statusOf(id)).toBe('success'));

@@ -238,7 +238,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
     it.each([
       ['by its marker', false],
       ['only by the chain, when the marker is lost', true],
-    ])('is found %s', { timeout: 60_000 }, async (_, isMarkerLost) => {
+    ])('A restored database is detected %s', { timeout: 60_000 }, async (_, isMarkerLost) => {
       const shop = await openLiveShop(engine, anvil, token);
       await shop.setTreasury();
       const first = await shop.lock();

@@ -136,7 +136,7 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
     const passSecond = () => new Promise((resolve) => setTimeout(resolve, 1100));
 
     it(
-      'is found by money beyond the last index and by a coin that left, and no PSBT goes out before',
+      'Money beyond the last index and a spent coin reveal a restore, and no PSBT goes out until it is confirmed',
       {
         timeout: 60_000,
       },
@@ -194,7 +194,7 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
       },
     );
 
-    it('is found by the twin of a transfer that nobody exported', { timeout: 60_000 }, async () => {
+    it('A transfer that is paid but was never exported reveals a restore', { timeout: 60_000 }, async () => {
       await shop.scan();
       await fund(await shop.address(), ['0.5']);
       const waiting = await shop.transfer(0.2);
@@ -214,7 +214,7 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
       expect(await shop.export()).toMatchObject({ psbt: null });
     });
 
-    it('is not suspected if only PSBTs in the backup were sent, or nothing waits to be paid', async () => {
+    it('No restore is suspected if no transfer in the backup can be paid twice', async () => {
       await shop.scan();
       await fund(await shop.address(), ['0.5', '0.3']);
       const psbt = await shop.export(await shop.transfer(0.2));

@@ -49,7 +49,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
     const isSuspected = async () => (await shop.command('restore status')).json;
 
     it(
-      'is not at the next forwarder: it follows from nothing that is public',
+      'a stranger’s coins miss the next forwarder: its address follows from nothing that is public',
       { timeout: 60_000 },
       async () => {
         const publicly = createForwarderSource({ merchantId: shop.merchantId, mode: 'live' }, treasury);
@@ -76,7 +76,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       },
     );
 
-    it('is a warning while the marker agrees, and the address is left out', { timeout: 60_000 }, async () => {
+    it('coins are a warning if the marker agrees: the address is skipped', { timeout: 60_000 }, async () => {
       await shop.lock();
       const next = await nextForwarder(2);
       // Blocks are timed in whole seconds: the payment must be younger than the marker.
@@ -89,7 +89,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
     });
 
     it(
-      'stops one key without a marker: its merchant’s sales and payouts, and nobody else’s',
+      'coins at the next forwarder stop only its own merchant’s sales and payouts, if there is no marker',
       { timeout: 60_000 },
       async () => {
         const lockElsewhere = await shop.neighbour();
@@ -110,7 +110,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       },
     );
 
-    it('makes the server unready while nobody can buy anything', { timeout: 60_000 }, async () => {
+    it('the server is unready while nobody can buy anything', { timeout: 60_000 }, async () => {
       await shop.lock();
       const next = await nextForwarder();
       await shop.restart(() => payAndMine(next, coins), true);

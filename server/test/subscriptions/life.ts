@@ -69,7 +69,7 @@ export const testBilling = (engine: TestEngine): unknown =>
         .toEqual(expect.arrayContaining([0, 1]));
     });
 
-    it('creates a payment that can still be paid, although another server has moved the test clock', async () => {
+    it('a charge creates a payment that can still be paid, although another server has moved the test clock', async () => {
       const planId = await fixture.createPlan({ frequency: 'daily' });
       const { id, createdAt } = await fixture.join(planId, 'moved@example.com');
       await fixture.advance(1);
@@ -88,7 +88,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(payment.status).toBe('in progress');
     });
 
-    it('counts a payment once it succeeds, and no longer if its transfer leaves the chain', async () => {
+    it('a payment of a subscription counts once it succeeds, and no longer if its transfer leaves the chain', async () => {
       const { id } = await fixture.join(
         await fixture.createPlan({ numberOfTimesToCharge: 3 }),
         'paid@example.com',
@@ -111,7 +111,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await paid()).toBe(1);
     });
 
-    it('ends after the number of charges, once the last one has ended', async () => {
+    it('a subscription ends after its number of charges, once the last one is paid', async () => {
       const planId = await fixture.createPlan({ frequency: 'daily', numberOfTimesToCharge: 2 });
       const { id } = await fixture.join(planId, 'done@example.com');
       await payNewest(id);
@@ -133,7 +133,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect((await fixture.subscribe(planId, 'done@example.com')).status).toBe(200);
     });
 
-    it('ends after the number of charges even if some were not paid', async () => {
+    it('a subscription ends after its number of charges even if some were not paid', async () => {
       const planId = await fixture.createPlan({ frequency: 'weekly', numberOfTimesToCharge: 2 });
       const { id } = await fixture.join(planId, 'half@example.com');
       await payNewest(id);
@@ -143,7 +143,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect((await fixture.events(id)).at(-1)?.data).toMatchObject({ reason: 'completed' });
     });
 
-    it('ends after three unpaid charges in a row, and stays ended even if a late payment still counts', async () => {
+    it('a subscription ends after three unpaid charges in a row, and stays ended even if a late payment still counts', async () => {
       const { id } = await fixture.join(
         await fixture.createPlan({ frequency: 'weekly' }),
         'unpaid@example.com',
@@ -184,7 +184,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 2 });
     });
 
-    it('does not count unpaid charges in a row while one between them is still open', async () => {
+    it('unpaid charges do not count as in a row while one between them is still open', async () => {
       const planId = await fixture.createPlan({ frequency: 'hourly', numberOfTimesToCharge: 100 });
       const { id } = await fixture.join(planId, 'hourly@example.com');
       for (let cycle = 1; cycle < 5; cycle += 1) await fixture.advance(hour);
@@ -290,7 +290,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(id)).toEqual([0, 2]);
     });
 
-    it('never charges a cycle twice, even if its schedule is set back', async () => {
+    it('a cycle is never charged twice, even if the schedule is set back', async () => {
       const { id } = await fixture.join(await fixture.createPlan({ frequency: 'daily' }), 'back@example.com');
       await fixture.advance(day);
       expect(await fixture.cycles(id)).toEqual([0, 1]);
@@ -321,7 +321,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(id)).toEqual([0, 1, 2]);
     });
 
-    it('leaves nothing behind if the transaction of a charge fails at its end, and charges later', async () => {
+    it('a charge whose transaction fails at its end leaves nothing behind, and is made later', async () => {
       const { id } = await fixture.join(
         await fixture.createPlan({ frequency: 'daily' }),
         'fails@example.com',

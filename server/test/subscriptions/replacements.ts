@@ -88,7 +88,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       );
     }
 
-    it('is paid once its replacement is', async () => {
+    it('a cycle is paid when the replacement of its cancelled payment is paid', async () => {
       const id = await join();
       await cancelNewest(id);
       const replacement = await replace(`sub_${id}_0:2`);
@@ -98,7 +98,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'paid' }]);
     });
 
-    it('is paid by the replacement of an expired replacement', async () => {
+    it('a cycle is paid by the replacement of an expired replacement', async () => {
       const id = await join();
       await replace(`sub_${id}_0:2`);
       await fixture.advance(2 * day);
@@ -107,7 +107,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await timesPaid(id)).toBe(1);
     });
 
-    it('is paid by a replacement even if its own was not cancelled', async () => {
+    it('a cycle is paid by a replacement even if its own payment was not cancelled', async () => {
       const id = await join({ numberOfTimesToCharge: 1 });
       const replacement = await replace(`sub_${id}_0:2`);
       await fixture.pay(replacement);
@@ -118,7 +118,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await endings(id)).toHaveLength(1);
     });
 
-    it('keeps the subscription going if each is replaced and paid', async () => {
+    it('a subscription continues if each payment is replaced and the replacement is paid', async () => {
       const id = await join();
       for (let cycle = 0; cycle < 4; cycle += 1) {
         await cancelNewest(id);
@@ -129,7 +129,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(id)).toEqual([0, 1, 2, 3, 4]);
     });
 
-    it('does not end the subscription when its payer cancels it after two unpaid ones', async () => {
+    it('a subscription does not end when its payer cancels a payment after two unpaid ones', async () => {
       const id = await join();
       for (let unpaid = 0; unpaid < 2; unpaid += 1) await fixture.advance(7 * day);
       await cancelNewest(id);
@@ -140,7 +140,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(id)).toEqual([0, 1, 2, 3]);
     });
 
-    it('counts as unpaid when the next one ends, if the payer cancelled it and paid no other', async () => {
+    it('a payment that its payer cancelled and did not replace counts as unpaid when the next one ends', async () => {
       const id = await join();
       for (let unpaid = 0; unpaid < 3; unpaid += 1) {
         await cancelNewest(id);
@@ -152,14 +152,14 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect((await endings(id)).map(({ data }) => data['reason'])).toEqual(['unpaid']);
     });
 
-    it('ends the subscription if it is the third one and the merchant cancels it', async () => {
+    it('a subscription ends if the merchant cancels its third payment after two unpaid ones', async () => {
       const id = await join();
       for (let unpaid = 0; unpaid < 2; unpaid += 1) await fixture.advance(7 * day);
       await fixture.cancel((await fixture.newest(id)).id);
       expect((await endings(id)).map(({ data }) => data['reason'])).toEqual(['unpaid']);
     });
 
-    it('counts for a subscription that has ended, which stays ended', async () => {
+    it('a paid replacement counts for a subscription that has ended, and the subscription stays ended', async () => {
       const id = await join({ numberOfTimesToCharge: 1 });
       await cancelNewest(id);
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 0 });
@@ -168,7 +168,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await endings(id)).toHaveLength(1);
     });
 
-    it('is unpaid again if the transfer of its replacement leaves the chain, and can then be replaced again', async () => {
+    it('a cycle is unpaid again if the transfer of its replacement leaves the chain, and another replacement can pay it', async () => {
       const id = await join();
       await cancelNewest(id);
       const replacement = await replace(`sub_${id}_0:2`);
@@ -182,7 +182,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual([{ payment_id: next, outcome: 'paid' }]);
     });
 
-    it('is paid by its own payment if that succeeds after a replacement was lost', async () => {
+    it('a cycle is paid by its own payment if that succeeds after a replacement was lost', async () => {
       const id = await join();
       const own = (await fixture.newest(id)).id;
       await fixture.pay(await replace(`sub_${id}_0:2`));
@@ -192,7 +192,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual([{ payment_id: own, outcome: 'paid' }]);
     });
 
-    it('is not paid twice: a payment for a paid cycle changes nothing, nor does its loss', async () => {
+    it('a payment for a paid cycle changes nothing, nor does the loss of that payment', async () => {
       const id = await join();
       const own = (await fixture.newest(id)).id;
       await fixture.pay(own);
@@ -204,7 +204,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual([{ payment_id: own, outcome: 'paid' }]);
     });
 
-    it('is not paid twice by its own payment after a replacement', async () => {
+    it('a cycle is not paid twice by its own payment after a replacement', async () => {
       const id = await join();
       const replacement = await replace(`sub_${id}_0:2`);
       await fixture.pay(replacement);
@@ -213,7 +213,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual([{ payment_id: replacement, outcome: 'paid' }]);
     });
 
-    it('is not paid twice by payments that succeed at once', async () => {
+    it('a cycle is not paid twice by payments that succeed at the same time', async () => {
       const id = await join();
       const own = (await fixture.newest(id)).id;
       const others = await Promise.all([2, 3, 4].map((attempt) => replace(`sub_${id}_0:${attempt}`)));
@@ -231,7 +231,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       ['the counter 0', ':0', {}],
       ['a counter with a leading zero', ':02', {}],
       ['a counter that is not a number', ':x', {}],
-    ])('is not replaced by a payment with %s', async (_, suffix, changes) => {
+    ])('a payment with %s does not replace the payment of a cycle', async (_, suffix, changes) => {
       const id = await join();
       const before = await cycles(id);
       await fixture.pay(await replace(`sub_${id}_0${suffix}`, changes));
@@ -245,7 +245,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       ['a cycle number that no database can hold', (id: string) => `sub_${id}_${'9'.repeat(30)}:2`],
       ['a subscriber that does not exist', (id: string) => `sub_${id.replaceAll(/./g, '0')}_0:2`],
       ['a subscriber in lower case', (id: string) => `sub_${id.toLowerCase()}_0:2`],
-    ])('is not replaced by a payment for %s', async (_, reference) => {
+    ])('a payment for %s does not replace the payment of a cycle', async (_, reference) => {
       const id = await join();
       const before = await cycles(id);
       await fixture.pay(await replace(reference(id)));
@@ -253,7 +253,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual(before);
     });
 
-    it('has the plan’s coins in every replacement, so that none is paid in another', async () => {
+    it('each replacement has the coins of the plan, and cannot be paid in another', async () => {
       const id = await join({ currencies: ['BTC'] });
       await cancelNewest(id);
       for (const reference of [`sub_${id}_0:2`, `sub_${id}_0:3`]) {
@@ -267,7 +267,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       }
     });
 
-    it('is not paid in another coin by a payment that was created before the cycle was charged', async () => {
+    it('a cycle is not paid in a coin outside its plan by a payment that was created before the cycle was charged', async () => {
       const id = await join({ currencies: ['BTC'] });
       await fixture.advance(7 * day - 3600);
       const early = await replace(`sub_${id}_1:2`);
@@ -279,7 +279,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual(before);
     });
 
-    it('is paid in one of its coins by a payment that was created before the cycle was charged', async () => {
+    it('a cycle is paid in a coin of its plan by a payment that was created before the cycle was charged', async () => {
       const id = await join({ currencies: ['USDT', 'BTC'] });
       await fixture.advance(7 * day - 3600);
       const early = await replace(`sub_${id}_1:2`);
@@ -288,7 +288,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await timesPaid(id)).toBe(1);
     });
 
-    it('is not replaced by a payment to another merchant', async () => {
+    it('a payment to another merchant does not replace the payment of a cycle', async () => {
       const id = await join();
       const before = await cycles(id);
       const stranger = await server.foreignKey('secret', 'test');
@@ -297,7 +297,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
       expect(await cycles(id)).toEqual(before);
     });
 
-    it('is not replaced by a payment in another mode', async () => {
+    it('a payment in another mode does not replace the payment of a cycle', async () => {
       const id = await join();
       const before = await cycles(id);
       const replacement = await replace(`sub_${id}_0:2`);

@@ -348,7 +348,7 @@ export function useWhole(): () => Left {
 export function testEachCut(): void {
   const whole = useWhole();
   it.concurrent.each(modules.map(({ name }) => [name, goingWith(name)] as const))(
-    'works without %s, and nothing of it is left',
+    'The server works without %s, and nothing of that module is left',
     async (_name, gone) => expectNothingLeft(gone, whole()),
     limitMs,
   );

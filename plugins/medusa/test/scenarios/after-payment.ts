@@ -40,7 +40,7 @@ export function afterPayment(stage: () => Stage): void {
     return { reply, amount, refund: data.find((one) => one.paymentId === session.data.payment_id), orderId };
   };
 
-  it('keeps the service fee of a refund, unless the shop gives it back', async () => {
+  it('a refund leaves out the service fee, unless the shop gives the fee back', async () => {
     const kept = await refundWhole(stage().eu);
     expect(kept.reply.status).toBe(200);
     expect(kept.refund?.amount).toBeCloseTo(kept.amount * 0.99, 4);
@@ -49,7 +49,7 @@ export function afterPayment(stage: () => Stage): void {
     expect(given.refund?.amount).toBeCloseTo(given.amount, 4);
   });
 
-  it('sends the link of a refund by email, and refuses the refund in words while it cannot', async () => {
+  it('the link of a refund is sent by email, and the refund is refused with a reason if no email can be sent', async () => {
     const region = { ...stage().eu, provider: 'pp_crypto-checkout_eu-mailed' };
     const refused = await refundWhole(region);
     expect(refused.reply.status).toBe(400);
@@ -152,7 +152,7 @@ export function afterPayment(stage: () => Stage): void {
   });
 
   // medusajs/medusa#16727: "Check status" captures a payment without an event, so that what waits for one never comes.
-  it('is paid by "Check status" in the admin when the webhook is lost, once, and the webhook changes nothing', async () => {
+  it('an order with a lost webhook is paid once by "Check status" in the admin, and its webhook then changes nothing', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const { orderId = '' } = await complete(stage(), cart);
     stage().relay.copies = 0;

@@ -85,7 +85,7 @@ export function attacks(stage: () => Stage): void {
     expect((await orderOf(stage(), orderId)).summary.paid_total).toBe(0);
   });
 
-  it('shows the storefront no secret', () => {
+  it('the replies to the storefront contain no secret', () => {
     const replies = stage().storefrontReplies.join('\n');
     expect(replies).toContain('pk_test_');
     expect(replies).not.toMatch(/sk_test_|whsec_|\/claim#/);

@@ -35,7 +35,7 @@ export function carts(stage: () => Stage): void {
     expect(await ordersOf(stage(), cart)).toEqual([id]);
   });
 
-  it('keeps its payment once money has come, whatever the other tab does', async () => {
+  it('a cart keeps its payment once money has come, whatever the other tab does', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const { address, amount } = await pay(stage(), stage().eu, session.data.payment_id, 0.5);
     const refused = await chooseCrypto(stage(), cart, stage().eu);
@@ -56,7 +56,7 @@ export function carts(stage: () => Stage): void {
     );
   });
 
-  it('keeps the money of a payer who used another coin, whatever the other tab does', async () => {
+  it('a cart keeps the money of a payer who used another coin, whatever the other tab does', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const tag = createCheckoutClient({ apiUrl: stage().api.url, publicKey: stage().eu.keys.publicKey });
     await tag.cancel(session.data.payment_id);
@@ -79,7 +79,7 @@ export function carts(stage: () => Stage): void {
     );
   });
 
-  it('has another payment after its price has changed, and the old one pays nothing', async () => {
+  it('a cart has another payment after its price has changed, and the old one pays nothing', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const old = await lock(stage(), stage().eu, session.data.payment_id);
     await stage().store(`/carts/${cart.id}/line-items`, { variant_id: stage().variant, quantity: 1 });

@@ -40,7 +40,7 @@ export function money(stage: () => Stage): void {
     expect(await ordersOf(stage(), cart)).toEqual([id]);
   });
 
-  it('takes another currency, with the keys of its region', async () => {
+  it('an order in another currency is paid with the keys of its region', async () => {
     const { cart, session } = await checkout(stage(), stage().us, 3);
     expect(session.data).toMatchObject({ price: '150.00', currency: 'USD' });
     await pay(stage(), stage().us, session.data.payment_id);
@@ -51,7 +51,7 @@ export function money(stage: () => Stage): void {
     );
   });
 
-  it('says on an order what is missing, and pays it when the rest comes', async () => {
+  it('an order shows the part that came, and is paid when the rest comes', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const { orderId = '' } = await complete(stage(), cart);
     const { address, amount } = await pay(stage(), stage().eu, session.data.payment_id, 0.4);
@@ -143,7 +143,7 @@ export function money(stage: () => Stage): void {
     );
   });
 
-  it('leaves an order open that was cancelled, and says what came anyway', async () => {
+  it('an order whose payment was cancelled stays unpaid, and shows the money that came anyway', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const { orderId = '' } = await complete(stage(), cart);
     const { address, amount } = await lock(stage(), stage().eu, session.data.payment_id);
@@ -168,7 +168,7 @@ export function money(stage: () => Stage): void {
     );
   });
 
-  it('takes an abandoned order up again: a further attempt of its payer pays it, at its price only', async () => {
+  it('an abandoned order is paid by a further attempt of its payer, at its price only', async () => {
     const { cart, session } = await checkout(stage(), stage().eu);
     const { orderId = '' } = await complete(stage(), cart);
     await lock(stage(), stage().eu, session.data.payment_id);
@@ -203,7 +203,7 @@ export function money(stage: () => Stage): void {
     expectPaid(await orderOf(stage(), orderId), 50);
   });
 
-  it('refuses a currency that the payment server does not know, in words', async () => {
+  it('a currency that the payment server does not know is refused, and the message names the currency', async () => {
     const region = {
       name: 'Tahiti',
       currency_code: 'xpf',

@@ -10,7 +10,7 @@ import type { Stage } from '../support/stage.js';
 export function provider(stage: () => Stage): void {
   const options = () => ({ apiUrl: stage().api.url, ...stage().eu.keys });
 
-  it('has another payment of the same session for another price, and calls only a paid one captured', async () => {
+  it('another price gives a session another payment, and only a paid one counts as captured', async () => {
     const ours = new CryptoCheckoutProvider({}, options());
     const price = { amount: '10.005', currency_code: 'eur' };
     const { data = {} } = await ours.initiatePayment({ ...price, data: { session_id: 'payses_01PRICE' } });

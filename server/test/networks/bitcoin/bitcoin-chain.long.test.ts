@@ -185,7 +185,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
   });
 
-  describe('follows the mempool', () => {
+  describe('The adapter follows the mempool', () => {
     it('A payment that is replaced by one to somebody else is gone at once', async () => {
       const txHash = await node.pay(newAddress(), '0.5', true);
       expect((await pending()).map((transfer) => transfer.txHash)).toEqual([txHash]);
@@ -254,7 +254,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
   });
 
-  describe('follows the chain', () => {
+  describe('The adapter follows the chain', () => {
     const difference = (
       last: { height: number; hash: string },
       scanned: { height: number; hash: string }[],
