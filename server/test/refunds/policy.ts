@@ -74,7 +74,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect((await approve(more)).status).toBe('approved');
     });
 
-    it('are approved automatically up to a value, if the wallet that paid has signed for them', async () => {
+    it('an excess refund is approved automatically up to a value, if the wallet that paid has signed for it', async () => {
       await update('--auto-refund', 'USD=5', '--daily-refunds', 'USDT=1000');
       const make = async (amount: number, body: object) => {
         const { id } = await merchant.fund({ network: 'ethereum', amount });
@@ -115,7 +115,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
     });
 
     if (engine.name === 'SQLite')
-      it('are approved automatically for ten times the limit a day, unless the merchant has said how much', async () => {
+      it('automatic approval of refunds ends for the day at ten times its limit for one refund', async () => {
         await merchant.advance(86_400 + 60);
         await update('--auto-refund', 'USDT=2');
         const statuses: unknown[] = [];
@@ -129,7 +129,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
         await update('--auto-refund', 'USDT=none');
       });
 
-    it('have a daily limit in money too, which holds for all coins by their value', async () => {
+    it('a daily limit of refunds in money holds for all coins together, by their value', async () => {
       await merchant.advance(86_400 + 60);
       await update('--daily-refunds', 'USD=6');
       const { id: paymentId } = await merchant.fund({ amount: 15 });
@@ -166,7 +166,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await update('--daily-refunds', 'USD=none');
     });
 
-    it('expire after 30 days without an address, and a new link gives 30 more', async () => {
+    it('a refund without an address expires 30 days after its latest link was made', async () => {
       const { id: paymentId } = await merchant.fund({ amount: 15 });
       const before = await merchant.balance();
       const forgotten = await merchant.refund(paymentId, { kind: 'partial', amount: 1 });
@@ -221,7 +221,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect(again['refundedAmount']).toBe(5);
     });
 
-    it('give back money that came late, short or in another coin, one refund for each coin', async () => {
+    it('money that came short or in another coin can be refunded after expiry, one refund for each coin', async () => {
       const { id: paymentId, address } = await merchant.lock();
       await merchant.send(address, 20, { currency: 'TRX' });
       await merchant.pay(address, 4);
@@ -311,7 +311,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect(lines.find((line) => line.includes(',paid,'))).toContain(',excess,,USD,5,USDT,tron,5,0.2,-5.2,');
     });
 
-    it('are waited for by an erasure once they are approved, which clears the address of a failed transfer too', async () => {
+    it('an erasure is refused while an approved refund is open, and later clears the address of a failed transfer', async () => {
       const payment = await merchant.lock({ customer: { email: 'zoe@example.com' }, network: 'ethereum' });
       await merchant.pay(payment.address, 15, { network: 'ethereum' });
       const given = { kind: 'partial', amount: 1, address: externalAddresses.evm };

@@ -33,7 +33,7 @@ export const testCommands = (engine: TestEngine): unknown =>
         'list',
       );
 
-    it('say that the contracts are not audited and where they pay, before a treasury is stored', async () => {
+    it('`deposit-keys set` shows where the contracts pay and that they are not audited, before it stores a treasury', async () => {
       const shown = await set('--family', 'evm', '--treasury', treasury);
       expect(shown.exitCode).toBe(1);
       const database = await openDatabase(testDatabase.url);
@@ -48,7 +48,7 @@ export const testCommands = (engine: TestEngine): unknown =>
       expect(await listed()).toEqual([]);
     });
 
-    it('keep a key or a treasury for each merchant and family, never both', async () => {
+    it('A merchant has either a key or a treasury for a family, never both', async () => {
       expect((await set('--family', 'evm', '--treasury', treasury, '--yes')).stdout).toContain('Stored.');
       expect((await set('--family', 'evm', '--treasury', treasury, '--yes')).stdout).toContain(
         'in use already',
@@ -70,14 +70,14 @@ export const testCommands = (engine: TestEngine): unknown =>
       ['another family', ['--family', 'tron', '--treasury', treasury], 1, /Only EVM networks/],
       ['no checksum', ['--family', 'evm', '--treasury', treasury.toLowerCase()], 1, /no checksum/],
       ['the zero address', ['--family', 'evm', '--treasury', `0x${'0'.repeat(40)}`], 1, /Nobody can spend/],
-    ])('refuse %s', async (_, args, exitCode, reason) => {
+    ])('`deposit-keys set` refuses wrong options: %s', async (_, args, exitCode, reason) => {
       const before = await listed();
       const refused = await set(...args, '--yes');
       expect([refused.exitCode, refused.stderr]).toEqual([exitCode, expect.stringMatching(reason)]);
       expect(await listed()).toEqual(before);
     });
 
-    it('say so if the treasury is also that of another merchant', async () => {
+    it('`deposit-keys set` warns if the treasury is also that of another merchant', async () => {
       const other = await json<{ id: string }>('merchants', 'create', '--name', 'Other');
       const args = ['deposit-keys', 'set', '--merchant', other.id, '--family', 'evm', '--treasury', treasury];
       expect((await run(...args)).stdout).toContain(`this is also the key of ${merchantId}`);
@@ -96,7 +96,7 @@ export const testCommands = (engine: TestEngine): unknown =>
         ['transfers', 'export', '--network', 'polygon', '--format', 'links'],
         /"polygon" is not an EVM network/,
       ],
-    ])('say what is missing without a network: %s', async (_, args, reason) => {
+    ])('A command that lacks an EVM network exits with 2 and a reason: %s', async (_, args, reason) => {
       expect(await run(...args)).toMatchObject({
         exitCode: 2,
         stderr: expect.stringMatching(reason) as string,

@@ -80,7 +80,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       return [answer.status, (answer.body.data as { code?: string } | undefined)?.code];
     };
 
-    it('are written for the wallet as the command writes them, once, in the name of a person', async () => {
+    it('the console exports transfers once, with the same calls as the command, and records the person', async () => {
       const id = await createTransfer(1.01);
       expect((await list()).waiting).toEqual([{ network, count: 1, by: 'calls' }]);
       const file = await ask<File>(ada, '', { network });
@@ -106,7 +106,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(entry?.actor).toMatch(/^ada@shop.example, manager .*, request /);
     });
 
-    it('are for nobody else: an export of another merchant, or of the other mode, answers like one that is not', async () => {
+    it('an export of another merchant or of the other mode is answered as not found', async () => {
       const [open] = (await list()).exports;
       const id = open?.id ?? '';
       const transfer = open?.transfers[0]?.id ?? '';
@@ -127,7 +127,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect((await list()).exports).toMatchObject([{ id }]);
     });
 
-    it('are let go once an owner says that nothing was signed, or somebody proves it', async () => {
+    it('transfers are released if an owner decides that nothing was signed, but not by a nonce that is unused', async () => {
       const [open] = (await list()).exports;
       const id = open?.id ?? '';
       expect(await code(ada, `/${id}/release`)).toEqual([400, 'validation_error']);
@@ -140,7 +140,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await code(owner, `/${id}/release-decision`, decision)).toEqual([404, 'not_found']);
     });
 
-    it('stay reserved by an export that was made after one looked at what to release', async () => {
+    it('a repeated release of an old export is refused while a new export reserves the transfers', async () => {
       const { payoutExports } = treasuryModule.rules(fixture.server.app);
       const why = { decision: 'None was signed' };
       const first = await ask<File>(ada, '', { network });
@@ -151,7 +151,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect((await list()).exports).toMatchObject([{ id: second.export }]);
     });
 
-    it('are let go by nobody once they were paid, although one looked at them before', async () => {
+    it('an export cannot be released if a transfer of it was paid after the export was looked up', async () => {
       const id = await createTransfer(1.05);
       const { payoutExports } = treasuryModule.rules(fixture.server.app);
       const file = await ask<File>(ada, '', { network });
@@ -175,7 +175,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(released).toEqual([]);
     });
 
-    it("do not forget, when they are let go, payments that another merchant's treasury may have made to the same address", async () => {
+    it("a release keeps payments that another merchant's treasury may have made to the same address", async () => {
       const [open] = (await list()).exports;
       const place = { mode: 'test', network, currency: 'USDT', address: destination } as const;
       const row = {
@@ -208,7 +208,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await kept.execute()).toHaveLength(1);
     });
 
-    it('are handed to a wallet once, and let go only if what it has sent cannot be mined', async () => {
+    it('transfers are handed to a wallet once, and released only if the transaction it sent can no longer be mined', async () => {
       const id = await createTransfer(1.07);
       const [before] = (await list()).exports;
       if (before) await letGo(before.id);
@@ -260,7 +260,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await code(ada, `${to}/release`, { nonce })).toEqual([200, undefined]);
     });
 
-    it('are not handed to a wallet if the treasury has paid them already', async () => {
+    it('a transfer that the treasury has paid is not handed to a wallet', async () => {
       const file = await ask<File>(ada, '', { network });
       const [first] = file.transfers;
       const { id, to, data } = first ?? { id: '', to: '', data: '' };
@@ -320,7 +320,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       ]);
     });
 
-    it('need a network that calls can pay on, and a node that answers', async () => {
+    it('an export needs a network that calls can pay on, and a node that answers', async () => {
       expect(await code(ada, '', { network: 'tron' })).toEqual([400, 'validation_error']);
       await createTransfer(1.03);
       node.respond = (response) => {

@@ -95,7 +95,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       return { id, key: secret };
     }
 
-    it('waits for the threshold, then sweeps once, and books what it cost', async () => {
+    it('The sweeper waits for the threshold, then sweeps once, and books the cost', async () => {
       await fixture.pay('USDT');
       await sweeper.advance(signal);
       expect(await transactions()).toEqual([]);
@@ -217,7 +217,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       });
     });
 
-    it('sends nothing while gas is too expensive, its own coin is missing, or the budget is spent', async () => {
+    it('The sweeper sends nothing while gas is too expensive, its key lacks ether, or the budget is spent', async () => {
       await fixture.pay('USDT');
       await fixture.pay('USDT');
       await fixture.anvil.rpc('anvil_setNextBlockBaseFeePerGas', ['0x174876e800']);
@@ -286,7 +286,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       expect((await fixture.balance('USDT', treasury)) - before).toBe(20_000_000n);
     });
 
-    it('sends its transaction again after a reorganisation has dropped it, and sweeps once', async () => {
+    it('The sweeper sends its transaction again after a reorganisation has dropped it, and sweeps once', async () => {
       await fixture.pay('USDT');
       await fixture.pay('USDT');
       const before = await fixture.balance('USDT', treasury);

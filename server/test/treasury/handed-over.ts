@@ -126,7 +126,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.watch();
     }
 
-    it('stays reserved when the page was closed before the wallet answered, whatever somebody says who is no owner', async () => {
+    it('A transfer whose page closed before the wallet answered cannot be released by a manager without proof', async () => {
       const { id, exportId } = await handed();
       for (const body of [{ isUnsent: true }, {}, { nonce: '' }]) {
         expect(await statusOf(`/${exportId}/release`, body)).toBe(400);
@@ -140,7 +140,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is let go by no nonce that is older than its export, although it is used up', async () => {
+    it('A used nonce from before the export does not release a transfer that was handed over', async () => {
       const { id, exportId, nonce } = await handed();
       expect(nonce).toBeGreaterThan(0);
       expect(await statusOf(`/${exportId}/release`, { nonce: nonce - 1 })).toBe(409);
@@ -153,7 +153,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is let go by no older nonce either if only a file was written of it', async () => {
+    it('A used nonce from before the export does not release a transfer that was only written to a file', async () => {
       await useNonce(treasury);
       const id = await createTransfer();
       const { export: exportId } = await ask<File>('', { network });
@@ -164,7 +164,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is let go by no nonce at all if it is not known which wallet has it', async () => {
+    it('A transfer held by an unknown wallet is released by no nonce, and given to no other wallet', async () => {
       const id = await createTransfer();
       await fixture.watch();
       const { app, database } = fixture.server;
@@ -184,7 +184,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('can be let go by an owner, who says why, and the audit log keeps both', async () => {
+    it('An owner can release a transfer with a reason, and the audit log has the owner and the reason', async () => {
       const { id, exportId } = await handed();
       expect(await statusOf(`/${exportId}/release-decision`, { reason: ' ' }, owner)).toBe(400);
       await ask(`/${exportId}/release-decision`, { reason: 'The key was destroyed' }, owner);
@@ -196,7 +196,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is not let go by anybody while a node has its transaction', async () => {
+    it('A transfer cannot be released, not even by an owner, while a node has its transaction', async () => {
       const { id, exportId, call } = await handed();
       await anvil.automine(false);
       const answer = await anvil.rpc<string>('eth_sendTransaction', [{ from: treasury, ...call }]);
@@ -207,7 +207,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(await transferStatus(id)).toBe('success');
     });
 
-    it('stays so when the page says that the wallet refused: it may be asked again, and nothing else changes', async () => {
+    it('A transfer stays reserved after the wallet refused it, and can be handed to the wallet again', async () => {
       const { id, exportId, nonce } = await handed();
       await ask(`/${exportId}/answer`, { transfers: [id], answer: null });
       expect(await statusOf(`/${exportId}/release`, { nonce: nonce - 1 })).toBe(409);
@@ -218,7 +218,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is neither handed over nor written again if the account has sent something since its wallet refused', async () => {
+    it('A transfer that the wallet refused is not handed over or written again if the account has since sent something', async () => {
       const { id, exportId, nonce } = await handed();
       await ask(`/${exportId}/answer`, { transfers: [id], answer: null });
       await transact(anvil, treasury, '0x', treasury);
@@ -232,7 +232,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is handed over after one that was sent, if the wallet had refused both at once', async () => {
+    it('A transfer that the wallet refused with another can be handed over after the other one was paid', async () => {
       const [sent, other] = [await createTransfer(), await createTransfer()];
       const file = await ask<File>('', { network });
       const exportId = file.export ?? '';
@@ -249,7 +249,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(other);
     });
 
-    it('is handed to no other account than that of its export', async () => {
+    it('A transfer is handed to no account other than that of its export', async () => {
       await fixture.setTreasury(second);
       await fixture.setTreasury();
       const id = await createTransfer();
@@ -283,7 +283,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is booked as a transfer of its own if it was let go, exported again, and both were mined', async () => {
+    it('The second payment of a transfer that was released and exported again is booked as a transfer of its own', async () => {
       const { id, exportId, call, amount } = await handed();
       await ask(`/${exportId}/release-decision`, { reason: 'The wallet shows nothing' }, owner);
       const again = await ask<File>('', { network });
@@ -315,7 +315,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is booked if its signers pay an old file after the treasury was changed', async () => {
+    it('A failed transfer is booked if the signers of a replaced treasury pay its old file', async () => {
       const id = await createTransfer();
       const file = await ask<File>('', { network });
       const call = file.transfers.find((one) => one.id === id) ?? { to: '', data: '' };
@@ -329,7 +329,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.setTreasury();
     });
 
-    it('is let go by the nonce of the account that has it, whatever other treasuries there are', async () => {
+    it('A transfer is released only by a used nonce of the account it was handed to, even if the treasury has changed', async () => {
       const { id, exportId, nonce } = await handed();
       await fixture.setTreasury(second);
       expect(await nonceOf(second)).toBeLessThan(nonce);
@@ -340,7 +340,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.setTreasury();
     });
 
-    it('has its wrong hash corrected, as long as no node shows that it pays', async () => {
+    it('A wrong hash of a transfer can be corrected until a node has a transaction that pays it', async () => {
       const { id, exportId, call } = await handed();
       const answer = (hash: string | null) =>
         statusOf(`/${exportId}/answer`, { transfers: [id], answer: hash });
@@ -361,7 +361,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(await transferStatus(id)).toBe('success');
     });
 
-    it('is not written once more if the treasury has paid it in a block that is not final', async () => {
+    it('A transfer is not written again if the treasury has paid it in a block that is not final', async () => {
       const [paid, open] = [await createTransfer(), await createTransfer()];
       const file = await ask<File>('', { network });
       const call = file.transfers.find((one) => one.id === paid) ?? { to: '', data: '' };
@@ -379,7 +379,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(open);
     });
 
-    it('is settled by no payment that is older than the transfer, however little', async () => {
+    it('A payment made shortly before a transfer was created does not settle the transfer', async () => {
       const amount = nextAmount();
       await payOut(unitsOf(amount));
       await fixture.scan();
@@ -401,7 +401,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is settled by its payment, although a node made up a head far above it when the transfer was made', async () => {
+    it('A transfer created while the recorded head of the chain is far too high is still settled by its payment', async () => {
       await fixture.server.database.write((transaction) =>
         transaction
           .updateTable('chain_cursors')
@@ -416,7 +416,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(await transferStatus(id)).toBe('success');
     });
 
-    it('is settled by hand neither with a payment of somebody else, nor with an earlier one', async () => {
+    it('An earlier payment, or one by a stranger, cannot settle a transfer by hand without `--unverified`', async () => {
       const amount = nextAmount();
       const early = await payOut(unitsOf(amount));
       await fixture.watch();

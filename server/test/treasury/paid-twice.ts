@@ -27,7 +27,7 @@ const hangUp: ProviderProxy['respond'] = (response) => {
 
 const testLargeTransfer = (engine: TestEngine): unknown =>
   describe(`a large payment of a treasury, also in parts, on ${engine.name}`, () => {
-    it('is settled when a second node has its payment, and none that has the block lacks it', async () => {
+    it('A large transfer, even in parts, is settled only once a second node shows its payment', async () => {
       const anvil = await startAnvil();
       const proxies = await Promise.all([startProviderProxy(anvil.url), startProviderProxy(anvil.url)]);
       const [, second] = proxies;
@@ -129,7 +129,7 @@ const testTransfers = (engine: TestEngine): unknown =>
     };
     const watch = () => fixture.watch().catch(() => undefined);
 
-    it('is settled although the node left out its log when the block was read', async () => {
+    it('A transfer is settled even if the node left out the log of its payment when the block was read', async () => {
       const id = await createTransfer(1.01);
       await payOut(1_010_000n);
       await anvil.mine(confirmations);
@@ -146,7 +146,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is settled by reading the last blocks again, if the headers have no bloom filter either', async () => {
+    it('A transfer is settled when the last blocks are read again, even if a node left out logs and bloom filters', async () => {
       const id = await createTransfer(1.02);
       await payOut(1_020_000n);
       await anvil.mine(confirmations);
@@ -159,7 +159,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is exported once, also by two commands at the same moment', async () => {
+    it('A transfer is exported once, even by two commands at the same moment', async () => {
       const id = await createTransfer(1.03);
       const both = await Promise.allSettled([exported(), exported()]);
       const given = both.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
@@ -167,7 +167,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await exported()).toEqual([]);
     });
 
-    it('is not exported again while the watcher is behind, however far', async () => {
+    it('Transfers are not exported while the watcher is 100 blocks behind', async () => {
       const id = await createTransfer(1.04);
       await payOut(1_040_000n);
       // The watcher cannot read on.
@@ -179,7 +179,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await status(id)).toBe('success');
     });
 
-    it('is not failed after the treasury has paid it, however few confirmations that has', async () => {
+    it('A transfer that the treasury has paid cannot be failed, even before the payment is final', async () => {
       const id = await createTransfer(1.05);
       await payOut(1_050_000n);
       await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/paid/);
@@ -187,7 +187,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await status(id)).toBe('success');
     });
 
-    it('is neither exported nor failed if one of several nodes has seen its payment', async () => {
+    it('A transfer is neither exported nor failed if only one of several nodes shows its payment', async () => {
       const id = await createTransfer(1.055);
       await payOut(1_055_000n);
       node.change = withoutLogs;
@@ -200,7 +200,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await status(id)).toBe('success');
     });
 
-    it('is not written for another network, or for another merchant, when its export is asked for again', async () => {
+    it('An export is not written again for another network or another merchant', async () => {
       const id = await createTransfer(1.055);
       const network = '--network evm-dev --format json';
       const { export: exportId } = await fixture.command<{ export: string }>(`transfers export ${network}`);
@@ -222,7 +222,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.command(`transfers fail ${id} --reason No`);
     });
 
-    it('is reserved by its export until it is released, which says what to check and is audited', async () => {
+    it('A transfer is reserved by its export until a release with `--yes`, and both are audited', async () => {
       const id = await createTransfer(1.06);
       const released = (words: string) =>
         fixture.command<{ isReleased: boolean; transfers: string[] }>(`transfers release ${words}`);
@@ -247,7 +247,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await status(id)).toBe('failed');
     });
 
-    it('is released by proof once the nonce that was signed is used up in blocks that were read', async () => {
+    it('A nonce releases a transfer once it is used in blocks that were read, and two nodes confirm it', async () => {
       const id = await createTransfer(1.07);
       await exported();
       const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
@@ -265,7 +265,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.command(`transfers fail ${id} --reason No`);
     });
 
-    it('is not exported or failed while a node knows that it is on its way', async () => {
+    it('A transfer is neither exported nor failed while its payment is pending in a node', async () => {
       const id = await createTransfer(1.08);
       await anvil.automine(false);
       const data = `0xa9059cbb${destination.slice(2).toLowerCase().padStart(64, '0')}${1_080_000n.toString(16).padStart(64, '0')}`;
@@ -277,7 +277,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(await status(id)).toBe('success');
     });
 
-    it('waits if it is like that of another merchant with the same treasury, until both are paid', async () => {
+    it('Equal transfers of two merchants with the same treasury wait until both are paid', async () => {
       const { id: otherId } = await fixture.command<{ id: string }>('merchants create --name Other');
       const { key } = await fixture.command<{ key: string }>(
         `keys create --merchant ${otherId} --kind secret --mode test`,
@@ -309,7 +309,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('has its gas in the books, also if it is settled by hand before the watcher has read it', async () => {
+    it('The gas of a transfer is booked once, even if it is settled by hand before the watcher reads the payment', async () => {
       await fixture.watch();
       const before = await fixture.custody('ETH');
       const held = await fixture.balance('ETH', treasury);
@@ -326,7 +326,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is settled by no other hash if a reorganisation lets it wait again while one is looked up', async () => {
+    it('A transfer that a reorganisation reopens while another hash is looked up is not settled with that hash', async () => {
       const id = await createTransfer(0.115);
       const txHash = await payOut(115_000n);
       await fixture.watch();
@@ -366,7 +366,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('keeps its sweeps on the books when a node leaves out the logs of the last blocks', async () => {
+    it('The books keep a sweep when a node leaves out the logs of the last blocks', async () => {
       const { address } = await fixture.pay('USDT');
       const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
         'sweeps export --network evm-dev --format json',
@@ -392,7 +392,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       return checks.flatMap(({ violations }) => violations);
     };
 
-    it('has the gas of the treasury corrected when it is settled once more', async () => {
+    it('Settling a transfer again corrects the gas of the treasury on the books', async () => {
       await fixture.watch();
       const before = await fixture.custody('ETH');
       const held = await fixture.balance('ETH', treasury);
@@ -422,7 +422,7 @@ const testTransfers = (engine: TestEngine): unknown =>
           : undefined;
     };
 
-    it('waits on for its payment when a stranger calls a treasury that is an account, whose old balances no node has', async () => {
+    it('If no node has old balances, a stranger’s call makes a transfer unclear only if the treasury account runs code', async () => {
       const id = await createTransfer(0.0003, 'ETH');
       const setCode = (text: string) => anvil.rpc('anvil_setCode', [treasury, text]);
       const unclear = async () => {
@@ -489,7 +489,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         expect(await exported()).toEqual([id]);
       });
 
-      it('is settled by hand by the change of balances, and by nothing less', async () => {
+      it('A transfer of ether from a contract is settled by hand only if a node has the balances that show it', async () => {
         const id = await createTransfer(0.0005, 'ETH');
         const txHash = await callSafe(500_000_000_000_000n);
         await anvil.mine(confirmations - 1);
@@ -503,7 +503,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         await fixture.booksInOrder();
       });
 
-      it('is released by the nonce of the Safe', async () => {
+      it('A transfer is released only by a nonce that its Safe has used', async () => {
         const id = await createTransfer(1.13);
         await exported();
         await fixture.watch();
@@ -521,7 +521,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         return found.treasuries.flatMap((one) => one.unclear);
       };
 
-      it('is not released by its nonce if it is one of the coin: whatever executed it, no log says what it paid', async () => {
+      it('A transfer of ether is not released by the nonce of a Safe: no log shows whether it was paid', async () => {
         const id = await createTransfer(0.0006, 'ETH');
         await exported();
         await callSafe(1n);
@@ -536,7 +536,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         await fixture.command(`transfers fail ${id} --reason No`);
       });
 
-      it('is released by no nonce while it is unclear whether it was paid, and is settled by the hash', async () => {
+      it('No nonce releases a transfer while it is unclear whether it was paid, and the hash settles it', async () => {
         await fixture.setTreasury();
         const id = await createTransfer(0.0007, 'ETH');
         expect(await exported()).toContain(id);
@@ -558,7 +558,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         await fixture.booksInOrder();
       });
 
-      it('does not lose its unclear payment when an equal transfer is released', async () => {
+      it('A transfer does not lose its unclear payment when an equal transfer is released', async () => {
         const [one, paid] = [await createTransfer(0.00008, 'ETH'), await createTransfer(0.00008, 'ETH')];
         await exported();
         const txHash = await callSafe(80_000_000_000_000n);
@@ -576,7 +576,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         await fixture.booksInOrder();
       });
 
-      it('can be given up, and an equal one too, once somebody has seen that neither was paid', async () => {
+      it('Two equal transfers that are unclear can both be given up once somebody has seen that neither was paid', async () => {
         const both = [await createTransfer(0.00007, 'ETH'), await createTransfer(0.00007, 'ETH')];
         await exported();
         await callSafe(1n);
@@ -593,7 +593,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       });
     });
 
-    it('never goes to a treasury that is a token, a deposit address or the gas key', async () => {
+    it('A token, a deposit address or the gas key is refused as a treasury, and an unknown token is reported', async () => {
       const { app, database } = fixture.server;
       const set = (to: string) =>
         fixture.command(

@@ -72,7 +72,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
     const line = () => `transfers export --network evm-dev --merchant ${fixture.merchantId} --format`;
     const exported = () => fixture.command<Exported>(`${line()} json`);
 
-    it('show what a stranger swept in the treasury, and at the addresses before', async () => {
+    it('The books move money to the treasury once a stranger’s sweep of it is final', async () => {
       const [ether, usdt] = [await fixture.pay('ETH'), await fixture.pay('USDT')];
       expect(await fixture.custody('USDT')).toEqual({ addresses: usdt.amount, treasury: 0n });
       await sweep();
@@ -84,7 +84,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('follow a late payment and its sweep, and count each block once', async () => {
+    it('The books follow a late payment and its sweep, and count each block once', async () => {
       const before = await fixture.custody('USDT');
       const { address, amount } = await fixture.pay('USDT');
       await sweep();
@@ -135,7 +135,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('say what a sweep moves in its new block, which may be less than in the one that was dropped', async () => {
+    it('The books have the amount that a sweep moves in its new block, even if it is less than in the dropped one', async () => {
       const before = await fixture.custody('USDT');
       const kept = await fixture.pay('USDT');
       const height = () => fixture.anvil.rpc('eth_blockNumber').then(Number);
@@ -288,7 +288,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       expect(await transferStatus(id)).toBe('success');
     });
 
-    it('wait while it is not clear which of two transfers was paid, and settle both when both were', async () => {
+    it('The books settle neither of two equal transfers after one payment, and both after two', async () => {
       const ids = [await createTransfer(0.75), await createTransfer(0.75)];
       await payOut(destination, 750_000n);
       await fixture.watch();
@@ -299,7 +299,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('do not settle a transfer by a payment with which another was settled by hand', async () => {
+    it('A payment with which one transfer was settled by hand does not settle another', async () => {
       const ids = [await createTransfer(0.65), await createTransfer(0.65)];
       const txHash = await payOut(destination, 650_000n);
       await fixture.watch();
@@ -315,7 +315,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('keep a payment that was used by hand before it was read from a later transfer of the same amount', async () => {
+    it('A payment used by hand before it was read does not settle a later transfer of the same amount', async () => {
       const first = await createTransfer(0.55);
       const txHash = await payOut(destination, 550_000n);
       await fixture.anvil.mine(confirmations - 1);

@@ -55,7 +55,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       await merchant.expectBooksInOrder();
     }
 
-    it('are on the chain as soon as they are on their way, and a restart sends nothing again', async () => {
+    it('A transfer is on the chain as soon as it is in progress, and a restart does not send it again', async () => {
       let merchant = await start();
       await merchant.fund({ amount: 20 });
       const id = await withdraw(merchant);
@@ -66,7 +66,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       expect((await merchant.retrieve(id)).txHash).toBe(txHash);
     });
 
-    it('are not sent twice if runs overlap', async () => {
+    it('A transfer is not sent twice if runs of the payer overlap', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       const id = await withdraw(merchant);
@@ -76,7 +76,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       await expectSentOnce(merchant, id);
     });
 
-    it('are not sent twice if two servers share a database', async () => {
+    it('A transfer is not sent twice if two servers share a database', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 50 });
       // On SQLite a second server would wait for locks forever. It supports one process only.
@@ -94,7 +94,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       }
     });
 
-    it('leave one that cannot be sent behind, without delaying others', async () => {
+    it('A transfer that cannot be completed does not delay others', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       const setFee = (id: string, fee: string) =>
@@ -113,7 +113,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       await merchant.expectBooksInOrder();
     });
 
-    it('are sent again if the chain drops them before they are confirmed', async () => {
+    it('A transfer is sent again if the chain drops it before it is confirmed', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       await merchant.mine(100);
@@ -123,7 +123,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       await expectSentOnce(merchant, id);
     });
 
-    it('keep their state if a reorganisation moves them to another block', async () => {
+    it('A transfer is not sent twice if a reorganisation moves it to another block', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       await merchant.mine(100);
@@ -133,7 +133,7 @@ export const testExecution = (engine: TestEngine): unknown =>
       await expectSentOnce(merchant, id);
     });
 
-    it('are sent again if the chain drops them after they were confirmed, and remain a success', async () => {
+    it('A transfer that the chain drops after confirmation is sent again and remains a success', async () => {
       const merchant = await start();
       await merchant.fund({ amount: 20 });
       await merchant.mine(100);
