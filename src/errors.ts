@@ -99,7 +99,7 @@ export class ReplyError extends CheckoutError {
   constructor(shortMessage: string, origin: Origin = {}) {
     super(shortMessage, {
       code: 'malformed_reply',
-      remedy: 'Check that `api-url` is the payment API, and that no proxy changes replies.',
+      remedy: 'Check `api-url`, and that no proxy changes replies.',
       ...origin,
     });
   }

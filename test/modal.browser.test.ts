@@ -165,7 +165,8 @@ describe('modal', () => {
     api.payment = paymentInState('settled', { amountSeen: 3.25 });
     await element.refresh();
     await openByPress(element);
-    expect(element.status).to.equal('success');
+    // A poll that was under way had the answer from before.
+    await waitForStatus(element, 'success');
     expect(api.requestsFor('create')).to.have.length(1);
     element.close();
   });

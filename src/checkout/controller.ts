@@ -149,17 +149,22 @@ export class CheckoutController implements ReactiveController, Stepping {
     const { signal } = this.#connection;
     const { order } = this.#host;
     if (this.#isShown(paymentId)) return void this.refresh();
+    let payment: Payment;
     try {
-      const payment = await this.#polling.request(signal, () => this.#client.retrieve(paymentId, { signal }));
+      payment = await this.#polling.request(signal, () => this.#client.retrieve(paymentId, { signal }));
       const isOwn = isPayable(order) && matchesOrder(payment, order);
       if (!isOwn || !(await this.#steps.isOwn(payment, signal))) return void this.refresh();
     } catch {
       // The payer can continue here, and finds that payment with the next press.
       return;
     }
-    const { name, payment: shown } = this.state;
-    const isPaid = name === 'success' || (isPaying(this.state) && shown !== undefined && hasFunds(shown));
-    if (signal.aborted || isPaid || this.#isShown(paymentId)) return;
+    const { state } = this;
+    const { payment: shown } = state;
+    const isPaid = state.name === 'success' || (isPaying(state) && shown !== undefined && hasFunds(shown));
+    // A message can be late: the payer has left that payment for a newer one.
+    const latest = state.name === 'creating' ? state.previous : this.followed;
+    const isLeft = latest !== undefined && (latest.id === paymentId || payment.createdAt < latest.createdAt);
+    if (signal.aborted || isPaid || isLeft) return;
     this.announceJoined();
     // A look-up of the previous payment may still be waiting for the server.
     this.#work?.abort.abort();

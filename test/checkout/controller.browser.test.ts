@@ -776,7 +776,7 @@ describe('on the page', () => {
     await waitFor(() => textOf(element, 'status').startsWith('2.00 USDT came'));
   });
 
-  it('a price that changes offline says nothing is cancelled before it is', async () => {
+  it('a price that changes says nothing is cancelled while the server refuses to cancel', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => failureReply(400, 'validation_error');

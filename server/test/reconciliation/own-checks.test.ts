@@ -66,8 +66,10 @@ describe.each(enginesOfTurn)('Comparing with the chain in the console, on $name'
       paymentId: id,
       walletId: null,
     };
+    // On a busy machine, the server's own job has noted it by now.
+    const outcome = expect.stringMatching(/^(none|seen)$/) as string;
     for (let count = 0; count < 2; count += 1)
-      expect((await part()).findings).toEqual([{ ...found, outcome: 'none' }]);
+      expect((await part()).findings).toEqual([{ ...found, outcome }]);
     expect((await get('')).body.data).toMatchObject({ differences: [] });
 
     const booked = await book(address);

@@ -106,9 +106,11 @@ describe.each(enginesOfQuick)('Setting up a shop on $name', (engine) => {
     expect(await merchant.command('merchants', 'list')).toEqual(before);
   });
 
-  it('The init command refuses a currency that payments cannot be in', async () => {
+  it('The init command refuses a currency that payments cannot be in, and makes no merchant', async () => {
+    const before = await merchant.command('merchants', 'list');
     const { exitCode, stdout, stderr } = await merchant.run('init', '--name', 'Third', '--currency', 'CHF');
     expect([exitCode, stdout]).toEqual([1, '']);
+    expect(await merchant.command('merchants', 'list')).toEqual(before);
     expect(stderr).toMatch(/CHF is not a currency of this server\. It has .*USD/);
   });
 

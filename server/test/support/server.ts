@@ -20,6 +20,8 @@ export interface TestServer extends RunningServer {
   api(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Creates another account and returns one of its API keys. */
   foreignKey(kind: Caller['kind'], mode: Mode): Promise<string>;
+  /** A secret key of the same merchant, in live mode. */
+  liveKey(): Promise<string>;
   /** Stops the server. Removes the database, unless it was given. */
   stop(): Promise<void>;
 }
@@ -72,6 +74,13 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
         const { id: merchantId } = await merchants.create(transaction, { name: 'Another Shop' });
         return (await keys.create(transaction, { merchantId, kind, mode })).key;
       }),
+    async liveKey() {
+      const { merchantId = '' } = running.bootstrapped;
+      const made = await running.database.write((transaction) =>
+        keys.create(transaction, { merchantId, kind: 'secret', mode: 'live' }),
+      );
+      return made.key;
+    },
     async stop() {
       await running.stop();
       await database?.dispose();

@@ -164,12 +164,16 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     expect(body.meta).toEqual({ pagination: { total: 4, count: 1, from: 4, to: 4 } });
   });
 
-  it('Payouts are not found by other merchants, in either mode', async () => {
+  it('Payouts are not found by other merchants, nor in the other mode', async () => {
     const path = `/v1/payouts/${made[0] ?? ''}`;
     const random = await server.api('GET', `/v1/payouts/${unknownId}`);
     expect([random.status, random.body.data.code]).toEqual([404, 'not_found']);
-    for (const mode of ['test', 'live'] as const) {
-      const key = await server.foreignKey('secret', mode);
+    const foreignKeys = [
+      await server.foreignKey('secret', 'test'),
+      await server.foreignKey('secret', 'live'),
+      await server.liveKey(),
+    ];
+    for (const key of foreignKeys) {
       const foreign = await server.api('GET', path, { key });
       expect([foreign.status, foreign.body.message]).toEqual([404, random.body.message]);
       expect((await server.api('GET', '/v1/payouts', { key })).body.data).toEqual([]);
