@@ -30,8 +30,9 @@ export default defineConfig({
           // Long enough for a machine on which other work is running, as the long run itself has much of.
           testTimeout: limitMs,
           hookTimeout: limitMs,
-          // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once.
-          maxWorkers: 4,
+          // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once. The
+          // long ones start more processes, and have pages next to them: with four, PostgreSQL answered too late.
+          maxWorkers: env['TEST_TURN'] === 'long' ? 3 : 4,
           // Those of one file that run at the same time build servers, and more of them would keep the other workers waiting.
           maxConcurrency: 3,
           // Importing the sources again for each file took a quarter of all processor time.

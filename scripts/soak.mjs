@@ -6,7 +6,7 @@ import { env } from 'node:process';
 import { parseArgs } from 'node:util';
 
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
-killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of lying nodes, 20,000 malformed requests, and a day of traffic. What long tests show on PostgreSQL is shown on SQLite too, and what quick ones show on SQLite on PostgreSQL. npm test and npm run test:long run few rounds of most of them, and none of *.soak.test.ts.
+killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of lying nodes, 20,000 malformed requests, and a day of traffic. Then what is too slow for the gate: the guide of CONTRIBUTING.md, the image, failovers of PostgreSQL, the server without each module, and pages of shops, languages and networks that the widget meets, in three browsers. What long tests show on PostgreSQL is shown on SQLite too, and what quick ones show on SQLite on PostgreSQL. npm test and npm run test:long run few rounds of most of them, and none of *.soak.test.ts.
 
   npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
@@ -22,7 +22,7 @@ const root = resolve(import.meta.dirname, '..');
 
 /** @returns {Promise<string[]>} the test files that run a variable number of rounds or engines, and those that only a soak runs */
 async function soakFiles() {
-  const folders = ['server/test', 'test/e2e'].map(async (folder) =>
+  const folders = ['server/test', 'test/e2e', 'test/field'].map(async (folder) =>
     (await readdir(join(root, folder), { recursive: true })).map(
       (name) => `${folder}/${name.replaceAll('\\', '/')}`,
     ),

@@ -69,7 +69,7 @@ const runners = [
   { name: 'browser', takes: (file) => file.endsWith('.browser.test.ts'), needsBrowser: true, ...wtr },
   {
     name: 'e2e',
-    takes: (file) => /^test\/e2e\/|\.e2e(\.long)?\.test\.ts$/.test(file),
+    takes: (file) => /^test\/e2e\/|\.e2e(\.(long|soak))?\.test\.ts$/.test(file),
     needsBrowser: true,
     ...vitest('e2e'),
   },

@@ -16,7 +16,7 @@ import { settings } from '../src/modules.js';
 import { checkStart } from '../src/server.js';
 import { call } from './support/call.js';
 import { runCommandLine } from './support/command-line.js';
-import { engines } from './support/engines.js';
+import { engines, enginesOfSoak } from './support/engines.js';
 
 const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const cli = fileURLToPath(new URL('../dist/cli.js', import.meta.url));
@@ -93,7 +93,7 @@ async function expectChangedKeys(url: string, databaseUrl: string): Promise<void
   await expect.poll(status, { timeout: 6000, interval: 200 }).toBe(401);
 }
 
-describe.each(engines)('On $name, the server', (engine) => {
+describe.each(enginesOfSoak)('On $name, the server', (engine) => {
   it('The server prints its first keys once, accepts new keys at once and revoked ones for at most 5 s, and exits with 0', async () => {
     const database = await engine.createEmpty();
     const first = run({ DATABASE_URL: database.url });

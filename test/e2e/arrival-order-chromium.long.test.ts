@@ -1,4 +1,4 @@
-/** The widget's chunks in every order, in Chromium; a soak has it in Firefox and WebKit, and `late-code.e2e.long.test.ts` late ones in each. */
+/** The widget's chunks in every order, in Chromium; a soak has it in Firefox and WebKit, and `late-code.e2e.soak.test.ts` late ones in each. */
 import { testArrivalOrders } from './arrival-order.js';
 import { openChromium } from './payer.js';
 import { useStage } from './stage.js';

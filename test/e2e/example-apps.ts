@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { availableParallelism, constants, setPriority } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { promisify, stripVTControlCharacters } from 'node:util';
@@ -110,11 +110,8 @@ async function run(name: string, [tool = '', ...args]: readonly string[]): Promi
   const mode = args.includes('development') ? 'development' : 'production';
   await tools(async () => {
     const options = { cwd: directory, env: { ...env, NODE_ENV: mode }, timeout: 240_000 };
-    const running = execute(executable, args, options);
-    // A page that is being paid must not wait for the builds of others.
-    if (running.child.pid !== undefined) setPriority(running.child.pid, constants.priority.PRIORITY_LOW);
     try {
-      await running;
+      await execute(executable, args, options);
     } catch (error) {
       const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
       throw new Error(`${name}: ${tool} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });

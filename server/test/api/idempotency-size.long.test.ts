@@ -2,12 +2,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotency } from '../../src/core/api/idempotency.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { plainData } from '../support/plain-data.js';
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfSoak)('On $name', (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ engine });

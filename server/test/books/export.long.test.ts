@@ -10,14 +10,14 @@ import { linesOf } from '../../src/modules/books/lines.js';
 import { kindOfPosting, postingKinds } from '../../src/core/ledger/posting-kinds.js';
 import type { Scope } from '../../src/core/shared/scope.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openLedgerShop, type LedgerShop } from './ledger-shop.js';
 
 const minute = 60_000;
 const oneUsdt = 1_000_000n;
 
-describe.each(engines)('The days of a zone, on $name', (engine) => {
+describe.each(enginesOfSoak)('The days of a zone, on $name', (engine) => {
   let books: LedgerShop;
   beforeAll(async () => {
     books = await openLedgerShop(engine);
@@ -78,7 +78,7 @@ describe.each(engines)('The days of a zone, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('Days that are over, on $name', (engine) => {
+describe.each(enginesOfSoak)('Days that are over, on $name', (engine) => {
   let books: LedgerShop;
   beforeAll(async () => {
     books = await openLedgerShop(engine);
@@ -149,7 +149,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('Days after an upgrade, on $name', (engine) => {
+describe.each(enginesOfSoak)('Days after an upgrade, on $name', (engine) => {
   it('days after an upgrade are kept with all of their postings, although the merchants of some are not named yet', async () => {
     const books = await openLedgerShop(engine);
     onTestFinished(() => books.shop.close());
@@ -167,7 +167,7 @@ describe.each(engines)('Days after an upgrade, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('Days of the sandbox, on $name', (engine) => {
+describe.each(enginesOfSoak)('Days of the sandbox, on $name', (engine) => {
   it('days of the sandbox are kept until they are wiped, but not within 15 minutes after the test clock was moved', async () => {
     const books = await openLedgerShop(engine);
     onTestFinished(() => books.shop.close());
@@ -202,7 +202,7 @@ describe.each(engines)('Days of the sandbox, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('The books over HTTP, on $name', (engine) => {
+describe.each(enginesOfSoak)('The books over HTTP, on $name', (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ engine });
@@ -282,7 +282,7 @@ describe('Kinds of postings', () => {
 
 describe('Files', () => {
   it('a DATEV export needs a file, writes it in Windows-1252, and stays within a fiscal year', async () => {
-    const [engine] = engines;
+    const [engine] = enginesOfSoak;
     if (!engine) throw new Error('There is no engine');
     const books = await openLedgerShop(engine);
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-books-'));

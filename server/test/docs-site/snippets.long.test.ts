@@ -48,7 +48,7 @@ const byHand: readonly (readonly [page: string, begin: string, reason: string])[
   [
     'docs/deployment.md',
     '',
-    'needs systemd, Docker and root; server/test/tooling/image.long.test.ts builds the image',
+    'needs systemd, Docker and root; server/test/tooling/image.soak.test.ts builds the image',
   ],
   ['docs/installation.md', 'npm install', 'test/e2e/packages.long.test.ts does it'],
   ['docs/mail.md', 'SMTP_URL=', 'settings, which the commands below them are given'],

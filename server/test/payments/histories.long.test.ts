@@ -1,7 +1,7 @@
 /** Random histories of payments, chains, withdrawals and refunds: states, balances and fees equal those of a naive model, to the unit. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Problem } from '../../src/core/shared/problem.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { externalAddresses } from '../support/shop.js';
 import { randomOf } from '../support/random.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
@@ -32,7 +32,7 @@ const withdrawalFees = { tron: 200_000n, bsc: 50_000n };
 const assets = { tron: ['USDT'], bsc: ['USDT', 'USDC'] } as const;
 const wrong = { tron: 'TRX', bsc: 'USDC' } as const;
 
-describe.each(engines)('random histories, on $name', (engine) => {
+describe.each(enginesOfSoak)('random histories, on $name', (engine) => {
   let shop: SteppedShop;
   beforeAll(async () => {
     shop = await openSteppedShop(engine);

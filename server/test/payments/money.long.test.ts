@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Overrides } from '../../src/app.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { openSteppedShop, reorgAll, type SteppedShop } from '../support/stepped-shop.js';
 
@@ -11,7 +11,7 @@ const minute = 60_000;
 /** More rows than the parameters of one statement allow on either engine, and more than one scan confirms. */
 const flood = roundsOf({ usual: 3000, soak: 4000 });
 
-describe.each(engines)('money, on $name', (engine) => {
+describe.each(enginesOfSoak)('money, on $name', (engine) => {
   let shop: SteppedShop;
   afterEach(() => shop.close());
   const startShop = async (overrides?: Overrides) => {

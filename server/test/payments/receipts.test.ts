@@ -8,7 +8,7 @@ import { startServer, type TestServer } from '../support/server.js';
 import { openShop } from '../support/shop.js';
 import { violationsOf } from '../support/violations.js';
 
-const seeds = Array.from({ length: roundsOf({ usual: 2, soak: 30 }) }, (_, index) => index + 1);
+const seeds = Array.from({ length: roundsOf({ usual: 1, soak: 30 }) }, (_, index) => index + 1);
 const actions = 60;
 const confirmations = 2;
 const networks = ['tron', 'bsc'] as const;

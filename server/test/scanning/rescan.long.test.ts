@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Chain } from '../../src/core/chains/chain.js';
 import { rescan } from '../../src/core/scanning/rescan.js';
-import { engines } from '../support/engines.js';
+import { enginesOfSoak } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const { signal } = new AbortController();
 
-describe.each(engines)('a rescan on $name', (engine) => {
+describe.each(enginesOfSoak)('a rescan on $name', (engine) => {
   let server: TestServer;
   let merchant: Shop;
   /** Transfers to this address are hidden from the scanner, as those of an unknown token are. */
