@@ -10,7 +10,9 @@ const disk = tmpdir();
 // A stalled machine must not cost a whole run of the gate. Tests that passed only on the second run are listed at its
 // end.
 const retry = env['CI'] === 'true' ? 1 : 0;
-const limitMs = env['TEST_TURN'] === 'long' ? 180_000 : 60_000;
+// A soak runs long tests too.
+const isLong = env['TEST_TURN'] === 'long' || env['SOAK'] !== undefined;
+const limitMs = isLong ? 180_000 : 60_000;
 // For the servers that the global setups start, and for the workers. The e2e project keeps to the disk: it installs packages.
 const memory = memoryFolder();
 if (memory !== undefined) env['TMPDIR'] = memory;
@@ -32,7 +34,7 @@ export default defineConfig({
           hookTimeout: limitMs,
           // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once. The
           // long ones start more processes, and have pages next to them: with four, PostgreSQL answered too late.
-          maxWorkers: env['TEST_TURN'] === 'long' ? 3 : 4,
+          maxWorkers: isLong ? 3 : 4,
           // Those of one file that run at the same time build servers, and more of them would keep the other workers waiting.
           maxConcurrency: 3,
           // Importing the sources again for each file took a quarter of all processor time.

@@ -160,16 +160,25 @@ export class CheckoutController implements ReactiveController, Stepping {
     }
     const { state } = this;
     const { payment: shown } = state;
-    const isPaid = state.name === 'success' || (isPaying(state) && shown !== undefined && hasFunds(shown));
-    // A message can be late: the payer has left that payment for a newer one.
-    const latest = state.name === 'creating' ? state.previous : this.followed;
-    const isLeft = latest !== undefined && (latest.id === paymentId || payment.createdAt < latest.createdAt);
-    if (signal.aborted || isPaid || isLeft) return;
+    if (signal.aborted || state.name === 'success' || this.#isShown(paymentId)) return;
+    const isPaid = shown !== undefined && hasFunds(shown);
+    if (isPaid && (isPaying(state) || !hasFunds(payment))) return;
+    const left = this.#left;
+    // Money that this tab does not know of is shown, whatever the payer has left.
+    const isNews = hasFunds(payment) && !(left && hasFunds(left));
+    if (left && !isNews && isOlder(payment, left, state)) return;
     this.announceJoined();
     // A look-up of the previous payment may still be waiting for the server.
     this.#work?.abort.abort();
     this.#work = undefined;
-    this.#create({ paymentId });
+    this.#create({ paymentId, previous: left });
+  }
+
+  /** The payment that the payer sees, or is leaving for the next one. */
+  get #left(): Payment | undefined {
+    const { state } = this;
+    const asked = 'attempted' in state ? state.attempted : state;
+    return asked.name === 'creating' ? asked.previous : this.followed;
   }
 
   /**
@@ -388,6 +397,14 @@ export class CheckoutController implements ReactiveController, Stepping {
     if (isPaying(this.state) && this.remainingMs === 0) this.#polling.askAtDeadline();
     this.#host.requestUpdate();
   };
+}
+
+/** True if a message about a payment came late: the payer has left it for a newer one. */
+function isOlder(payment: Payment, left: Payment, state: CheckoutState): boolean {
+  if (payment.id === left.id) return true;
+  const isOver = payment.status !== 'in progress';
+  const isOpen = left.status === 'in progress' && state.name !== 'idle';
+  return (isOver || isOpen) && payment.createdAt < left.createdAt;
 }
 
 function workFor(state: CheckoutState): Work | undefined {

@@ -166,7 +166,7 @@ describe('a refused step', () => {
     expect(hasPart(element, 'error')).to.equal(false);
   });
 
-  it('a network that cannot be read sends the payer to another one, and shows the developer the cause', async () => {
+  it('a network that cannot be read makes the checkout offer another one, and shows the developer the cause', async () => {
     api.payment = quotedPayment({ mode: 'test' });
     api.handlers.lock = () => failureReply(503, 'chain_unavailable', { 'Retry-After': '60' });
     const element = await mount(resumeAttributes);
@@ -776,7 +776,7 @@ describe('on the page', () => {
     await waitFor(() => textOf(element, 'status').startsWith('2.00 USDT came'));
   });
 
-  it('a price that changes says nothing is cancelled while the server refuses to cancel', async () => {
+  it('a changed price does not call the payment cancelled while the server refuses to cancel it', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => failureReply(400, 'validation_error');

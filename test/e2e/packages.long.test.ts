@@ -1,5 +1,6 @@
 /** The npm packages as their users get them: installed from a tarball, imported, bundled, and started. */
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -189,6 +190,11 @@ describe('the server’s package, installed without the widget’s', () => {
     expect(asked.filter((name) => name.includes('crypto-checkout'))).toEqual([]);
     const names = await readdir(join(home, 'node_modules'));
     expect(names.filter((name) => name.includes('checkout'))).toEqual(['crypto-checkout-server']);
+  });
+
+  test('Packing the server’s package leaves no copy of the widget’s package behind', () => {
+    expect(existsSync(join(directory, 'to-pack/server/package.json'))).toBe(true);
+    expect(existsSync(join(directory, 'to-pack/server/node_modules/crypto-checkout'))).toBe(false);
   });
 
   test.each([

@@ -153,13 +153,13 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect([second.status, second.body]).toEqual([200, first.body]);
   });
 
-  it('A key with another body is 422', async () => {
+  it('An idempotency key with another body is a 422', async () => {
     await sendNote('a');
     const { status, body: answer } = await sendNote('b');
     expect([status, answer.data.code]).toEqual([422, 'idempotency_mismatch']);
   });
 
-  it('A key applies to one method and path, and an alias counts as another path', async () => {
+  it('An idempotency key applies to one method and path, and an alias counts as another path', async () => {
     const before = await count();
     const answers = [
       await sendNote('a'),
@@ -172,7 +172,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a', '/v1/notes/%4E2', { method: 'PATCH' }))).toBe(true);
   });
 
-  it('A key works for a path that is too long for a database index', async () => {
+  it('An idempotency key works for a path that is too long for a database index', async () => {
     // Random, because PostgreSQL would compress anything else to a shorter value.
     const path = `/v1/notes/${randomBytes(4500).toString('base64url')}`;
     const first = await sendNote('a', path, { method: 'PATCH' });
@@ -181,7 +181,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a', `${path}0`, { method: 'PATCH' }))).toBe(false);
   });
 
-  it('A key applies to one kind and mode of API key', async () => {
+  it('An idempotency key applies to one kind and mode of API key', async () => {
     const answers = [
       await sendNote('a'),
       await sendNote('a', '/v1/notes', { apiKey: server.public }),
@@ -196,7 +196,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a', '/v1/notes', { method: 'DELETE' }))).toBe(false);
   });
 
-  it('Errors are not stored, whether from validation or from a rule', async () => {
+  it('A refusal is not kept for its idempotency key, whether validation or a rule refused', async () => {
     expect((await sendNote({ text: 1 })).status).toBe(400);
     expect((await sendNote('a')).status).toBe(200);
     const before = await count();
@@ -230,7 +230,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect((await sendNote('b', '/v1/unchanged')).status).toBe(422);
   });
 
-  it('A key is 409 while its first request is in progress', async () => {
+  it('An idempotency key is a 409 while its first request is in progress', async () => {
     let openGate: () => void = () => undefined;
     gate = new Promise((resolve) => (openGate = resolve));
     const entered = new Promise<void>((resolve) => (onEntered = resolve));
@@ -243,7 +243,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(isReplay(await sendNote('a'))).toBe(true);
   });
 
-  it('A key sent twenty times at once makes one change', async () => {
+  it('An idempotency key sent twenty times at once makes one change', async () => {
     const before = await count();
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendNote('a')));
     expect(await count()).toBe(before + 1);
@@ -251,7 +251,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect(answers.every((answer) => answer.status === 409 || answer.body.data['text'] === 'a')).toBe(true);
   });
 
-  it('A key sent to two processes at once makes one change, and both get the reply', async () => {
+  it('An idempotency key sent to two processes at once makes one change, and both get the reply', async () => {
     const before = await count();
     const answers = await Promise.all(
       [server, replica].map((at) => sendNote('a', '/v1/notes', { at, apiKey: server.secret })),
@@ -289,7 +289,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     await server.idempotency.prune();
   }
 
-  it('A key expires after 24 hours, whether it was pruned or not', async () => {
+  it('An idempotency key expires after 24 hours, whether it was pruned or not', async () => {
     await sendNote('a');
     now += 24 * 60 * 60 * 1000 - 10;
     await prune();
@@ -312,7 +312,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
     expect([status, answer.data.param]).toEqual([400, 'Idempotency-Key']);
   });
 
-  it('A key of 255 characters is accepted', async () => {
+  it('An idempotency key of 255 characters is accepted', async () => {
     const options = {
       key: server.secret,
       body: { text: 'a' },

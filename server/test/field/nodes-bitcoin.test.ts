@@ -78,7 +78,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect(node.requests).toBeLessThan(4);
   });
 
-  it('A node without getrawmempool is read by its blocks, and asked for known waiting transactions one by one', async () => {
+  it('A node without getrawmempool lists no waiting transactions, and is asked for known ones one by one', async () => {
     const [first, second] = [idOf(1), idOf(2)];
     core.mempool = [first, second];
     const other = new Core();

@@ -187,7 +187,7 @@ describe('the forwarder contracts', () => {
     }
   });
 
-  it('the contracts deploy nothing at an address without money, which simple wallets can then still pay', async () => {
+  it('the contracts deploy nothing at an address without money', async () => {
     const { treasury, salt, address } = forwardersOf('empty', treasuries[0] ?? native);
     const [token = native] = tokens;
     const { logs } = await sweep(

@@ -148,7 +148,7 @@ describe('The second node is asked', () => {
     expect(logged.join()).toContain('evm-dev has the chain id 31337, the node has 1');
   });
 
-  it('The second node is asked if the first one puts its URL into an error', async () => {
+  it('The second node is asked if the first one puts its URL into an error, and the log hides that URL', async () => {
     first.change = ({ method }) =>
       method === 'eth_chainId' ? new Error(`No quota for ${first.url}`) : undefined;
     await expectPaidThroughSecond(openChain([first, second]));
