@@ -25,6 +25,8 @@ const args = [
   '--disable-sync',
 ];
 
+const debianChromium = '/usr/bin/chromium';
+
 /** Tried in this order. Each returns the executables that it knows, best first. @type {[string, () => Promise<string[]>][]} */
 const sources = [
   ['CHROME_PATH', async () => (env.CHROME_PATH ? [env.CHROME_PATH] : [])],
@@ -50,13 +52,17 @@ export function findBrowser() {
 
 /**
  * Finds Chromium's headless shell: the same engine, which opens a page in about a third of the processor time. It has
- * no back-forward cache and does not freeze background pages. Returns the whole browser if no shell is installed with
- * it.
+ * no back-forward cache and does not freeze background pages. Installs Debian's if its Chromium is there without it; returns
+ * the whole browser if there is none.
  * @returns {Promise<{ executablePath: string, args: string[] }>}
  */
 export async function findHeadlessShell() {
   const { executablePath, args } = await findBrowser();
   const shell = `${executablePath}-headless-shell`;
+  if (!existsSync(shell) && executablePath === debianChromium)
+    await aptInstall(['chromium-headless-shell']).catch((/** @type {unknown} */ error) =>
+      console.error(`Pages take longer without the package chromium-headless-shell: ${reasonOf(error)}`),
+    );
   if (!existsSync(shell)) return { executablePath, args };
   const failure = await start(shell).catch(reasonOf);
   return { executablePath: failure === undefined ? shell : executablePath, args };
@@ -134,7 +140,7 @@ async function playwrightInstall() {
 async function aptChromium() {
   // Debian's releases before 12 have no headless shell.
   await aptInstall(['chromium', 'chromium-headless-shell']).catch(() => aptInstall(['chromium']));
-  return ['/usr/bin/chromium'];
+  return [debianChromium];
 }
 
 /** A Chromium from an npm package, for Linux on x64, with the libraries that a minimal system lacks. */
