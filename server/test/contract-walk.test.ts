@@ -1,6 +1,6 @@
 /**
  * Calls every endpoint of the contract: with an id that belongs to somebody else, and with a valid call whose reply the contract must
- * parse. `api/bad-input.test.ts` has calls with bad input, without a key, and with an id that does not exist; `roles.test.ts` those with
+ * parse. `api/bad-input.long.test.ts` has calls with bad input, without a key, and with an id that does not exist; `roles.test.ts` those with
  * each kind of key.
  *
  * A new endpoint needs a valid call in `support/valid-calls.ts`.

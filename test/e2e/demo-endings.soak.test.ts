@@ -1,4 +1,4 @@
-/** The demo shop: the endings that `endings.test.ts` leaves out, and the button that plays them. */
+/** The demo shop: the endings that `endings.long.test.ts` leaves out, and the button that plays them. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
