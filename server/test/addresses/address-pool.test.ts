@@ -140,9 +140,12 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
         }),
       ),
     );
-    expect(taken.map(({ index }) => index).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    // Two, and one more for each wait that is given up while a busy machine commits.
+    // Two reservations, and one more for each wait that is given up while a busy machine commits. Then an index of the block that was
+    // waited for comes later.
     if (engine.name === 'PostgreSQL') expect(reservations).toBeLessThanOrEqual(4);
+    const indexes = taken.map(({ index }) => index);
+    expect(new Set(indexes).size).toBe(8);
+    expect(Math.max(...indexes)).toBeLessThan(16);
   });
 
   it('Several pools that share a key never give out the same index', async () => {
