@@ -20,8 +20,8 @@ export interface TestServer extends RunningServer {
   api(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** Creates another account and returns one of its API keys. */
   foreignKey(kind: Caller['kind'], mode: Mode): Promise<string>;
-  /** A secret key of the same merchant, in live mode. */
-  liveKey(): Promise<string>;
+  /** Secret keys that reach none of the merchant's test records: another merchant's in both modes, and its own live one. */
+  keysWithoutAccess(): Promise<string[]>;
   /** Stops the server. Removes the database, unless it was given. */
   stop(): Promise<void>;
 }
@@ -61,6 +61,11 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     throw error;
   });
   const { keys, merchants } = running.app;
+  const foreignKey: TestServer['foreignKey'] = (kind, mode) =>
+    running.database.write(async (transaction) => {
+      const { id: merchantId } = await merchants.create(transaction, { name: 'Another Shop' });
+      return (await keys.create(transaction, { merchantId, kind, mode })).key;
+    });
   return {
     ...running,
     bootstrapped: { ...running.bootstrapped, merchantId: running.bootstrapped.merchantId ?? '' },
@@ -69,17 +74,13 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     databaseUrl,
     api: (method, path, request = {}) =>
       call(running.url, method, path, { key: config.bootstrapSecretKey ?? secretKey, ...request }),
-    foreignKey: (kind, mode) =>
-      running.database.write(async (transaction) => {
-        const { id: merchantId } = await merchants.create(transaction, { name: 'Another Shop' });
-        return (await keys.create(transaction, { merchantId, kind, mode })).key;
-      }),
-    async liveKey() {
+    foreignKey,
+    async keysWithoutAccess() {
       const { merchantId = '' } = running.bootstrapped;
-      const made = await running.database.write((transaction) =>
+      const own = await running.database.write((transaction) =>
         keys.create(transaction, { merchantId, kind: 'secret', mode: 'live' }),
       );
-      return made.key;
+      return [await foreignKey('secret', 'test'), await foreignKey('secret', 'live'), own.key];
     },
     async stop() {
       await running.stop();
