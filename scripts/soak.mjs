@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
 killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of lying nodes, 20,000 malformed requests, and a day of traffic. Then what is too slow for the gate: the guide of CONTRIBUTING.md, the image, failovers of PostgreSQL, the server without each module, and pages of shops, languages and networks that the widget meets, in three browsers. What long tests show on PostgreSQL is shown on SQLite too, and what quick ones show on SQLite on PostgreSQL. npm test and npm run test:long run few rounds of most of them, and none of *.soak.test.ts.
 
-  npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
+  npm run soak                    100 crashes, and of everything else as much in proportion: more than an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
   npm run soak -- PATH…           only test files whose path contains one of these
   npm run soak -- --seed=7 PATH   of random histories only the one with this seed, which a failure has printed; or 1-99
