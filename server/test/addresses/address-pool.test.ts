@@ -146,6 +146,15 @@ describe.each(enginesOfTurn)('The address pool on $name', (engine) => {
     const indexes = taken.map(({ index }) => index);
     expect(new Set(indexes).size).toBe(8);
     expect(Math.max(...indexes)).toBeLessThan(16);
+    // None is lost: those that were passed over come next.
+    const given = new Set(indexes);
+    while (given.size <= Math.max(...indexes)) {
+      const { index } = await database.write((transaction) => pool.take(transaction));
+      expect(given.has(index)).toBe(false);
+      given.add(index);
+      expect(given.size).toBeLessThan(32);
+    }
+    for (let index = 0; index < 8; index += 1) expect(given.has(index)).toBe(true);
   });
 
   it('Several pools that share a key never give out the same index', async () => {
