@@ -380,7 +380,7 @@ describe('the address', () => {
     expect(code.getAttribute('role')).to.equal('img');
     expect(code.getAttribute('aria-label')).to.equal('QR code: Pay on your phone');
     expect(phone.textContent).to.contain(
-      'Scan it with your phone’s camera, not with a wallet. This page follows.',
+      'Scan it with your phone’s camera, not with a wallet. This page will show the payment.',
     );
     expect(
       getPart(element, 'qr').compareDocumentPosition(code) & Node.DOCUMENT_POSITION_FOLLOWING,

@@ -88,7 +88,7 @@ it('a late payment without confirmations shows no warning, and asks for nothing 
   const element = await show(paymentInState('expired', { amountSeen: 3.25, receipts }));
   await waitFor(() => textOf(element, 'heading') === 'Watching the network');
   expect(textOf(element, 'status').replaceAll('\u00a0', ' ')).to.equal(
-    '3.25 USDT seen. It came after the time; the shop decides once it is confirmed.',
+    '3.25 USDT seen. It came after the time limit; the shop will decide once it is confirmed.',
   );
   expect(textOf(element, 'transfer')).to.match(/3\.25\sUSDT/);
   for (const name of ['action', 'new-payment']) expect(hasPart(element, name), name).to.equal(false);

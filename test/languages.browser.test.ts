@@ -89,7 +89,7 @@ const announcements: readonly Spoken[] = [
   [
     'too little in time',
     paymentInState('expired_partial', { amountSeen: 1, amountReceived: 1 }),
-    '1.00 USDT of 3.25 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+    '1.00 USDT of 3.25 USDT arrived in time. The shop has it: ask for it back, or ask how to pay the rest.',
     '1,00 USDT sur 3,25 USDT sont arrivés à temps. La boutique les a : demandez leur retour, ou comment payer le reste.',
     'وصل ‹1.00 USDT› من ‹3.25 USDT› في الوقت المحدد. المبلغ لدى المتجر: اطلب إعادته، أو اسأل كيف تدفع الباقي.',
   ],
@@ -124,7 +124,7 @@ const announcements: readonly Spoken[] = [
   [
     'a failure without a reason',
     lockedPayment({ status: 'error', state: undefined, expiresBy: Date.now() + 3_600_000 }),
-    'The payment could not be completed. Ask the shop what happens with anything you sent.',
+    'The payment could not be completed. Ask the shop what happens to anything you sent.',
     'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient ce que vous avez envoyé.',
     'تعذّر إكمال الدفع. اسأل المتجر عن مصير ما أرسلته.',
   ],
@@ -278,7 +278,7 @@ const nowAndThen = {
     reconnecting: 'Reconnecting…',
     fiveMinutes: '5 minutes left to pay.',
     thirtySeconds: '30 seconds left to pay.',
-    redirect: 'You go back to shop.example in 8 s.',
+    redirect: 'You will return to shop.example in 8 s.',
   },
   fr: {
     failed: 'Réessayez. Si cela échoue encore, contactez la boutique.',

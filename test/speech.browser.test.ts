@@ -175,7 +175,7 @@ describe('read word for word', () => {
     getPart(element, 'phone').querySelector('summary')?.click();
     await waitFor(() => hasPart(element, 'phone-qr'));
     expect(textOf(element, 'phone')).to.equal(
-      'Pay on your phone Scan it with your phone’s camera, not with a wallet. This page follows.',
+      'Pay on your phone Scan it with your phone’s camera, not with a wallet. This page will show the payment.',
     );
     const code = getPart(element, 'phone-qr');
     expect([code.role, readOf(element, 'phone-qr')]).to.deep.equal(['img', 'QR code: Pay on your phone']);
@@ -196,7 +196,7 @@ describe('read word for word', () => {
     press(element, 'check-transfer');
     await waitFor(() => readOf(element, 'transfer-answer') !== '');
     expect(readOf(element, 'transfer-answer')).to.equal(
-      'That holds no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
+      'That contains no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
     );
     expect(liveOf(element, 'transfer-answer')).to.equal('polite');
   });
@@ -249,7 +249,7 @@ describe('read word for word', () => {
           amountSeen: 3.25,
           receipts: [receiptOf({ currency: 'USDT', amount: 3.25, counts: true })],
         }),
-      '3.25 USDT seen. It came after the time; the shop decides once it is confirmed.',
+      '3.25 USDT seen. It came after the time limit; the shop will decide once it is confirmed.',
     ],
     [
       'late and too little',
@@ -259,7 +259,7 @@ describe('read word for word', () => {
     [
       'short',
       () => paymentInState('expired_partial', { amountSeen: 1 }),
-      '1.00 USDT of 3.25 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+      '1.00 USDT of 3.25 USDT arrived in time. The shop has it: ask for it back, or ask how to pay the rest.',
     ],
     [
       'seen in time, and short',

@@ -104,7 +104,7 @@ it('The check takes the hash out of an explorer’s link, and asks nothing if th
   const element = await show(lockedPayment());
   await open(element);
   expect(await ask(element, 'https://tronscan.org/#/address/TXYZ')).to.match(
-    /^That holds no transaction hash/,
+    /^That contains no transaction hash/,
   );
   expect(api.requestsFor('transfer')).to.have.length(0);
   await ask(element, ` https://tronscan.org/#/transaction/${hash.toUpperCase()}?lang=en `);
@@ -116,7 +116,7 @@ it('The check says calmly how long to wait, that the service is busy, and that t
   await open(element);
   api.handlers.transfer = () => failureReply(429, 'rate_limited', { 'retry-after': '42' });
   expect(await ask(element)).to.equal(
-    'You asked often. Check again in 42 s; the payment is watched meanwhile.',
+    'You have checked too often. Try again in 42 s; we are still watching for the payment.',
   );
   api.handlers.transfer = () => failureReply(503, 'chain_unavailable');
   expect(await ask(element)).to.equal('The payment service is busy. Try again in a moment.');

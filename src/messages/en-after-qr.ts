@@ -33,7 +33,7 @@ export const enAfterQr = {
 
   transferCheck: 'Check my transfer',
   phone: 'Pay on your phone',
-  phoneHelp: 'Scan it with your phone’s camera, not with a wallet. This page follows.',
+  phoneHelp: 'Scan it with your phone’s camera, not with a wallet. This page will show the payment.',
 
   confirmingHeading: 'Payment found',
   confirmingStatus: ({ required }: TextValues) =>
@@ -47,7 +47,7 @@ export const enAfterQr = {
   successLate: 'Your payment came after the time limit, and the shop has accepted it.',
   paidTitle: '✓ Paid',
   backToShop: 'Continue to {host}',
-  redirectSoon: 'You go back to {host} in {seconds} s.',
+  redirectSoon: 'You will return to {host} in {seconds} s.',
   redirecting: 'Back to the shop in {seconds} s.',
   stay: 'Stay here',
   receipt: 'Receipt',
@@ -63,7 +63,7 @@ export const enAfterQr = {
   save: 'Save',
 
   errorHeading: 'Payment not accepted',
-  errorStatus: 'The payment could not be completed. Ask the shop what happens with anything you sent.',
+  errorStatus: 'The payment could not be completed. Ask the shop what happens to anything you sent.',
   invalidStatus: 'The shop received {amount} instead of {currency}. Ask for it back.',
   reversedHeading: 'Payment reversed',
   reversedStatus:
@@ -71,10 +71,10 @@ export const enAfterQr = {
   reversedPending:
     'The network reversed your payment after it was complete. It may still arrive: do not send again.',
   timeUpPart: '{seen} of {amount} seen in time. It counts.',
-  lateSeen: '{seen} seen. It came after the time; the shop decides once it is confirmed.',
+  lateSeen: '{seen} seen. It came after the time limit; the shop will decide once it is confirmed.',
   expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
   expiredPartial:
-    '{seen} of {amount} arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+    '{seen} of {amount} arrived in time. The shop has it: ask for it back, or ask how to pay the rest.',
   expiredLate: '{seen} came too late and does not cover the price. The shop has it: ask what happens next.',
   cancelledHeading: 'Payment cancelled',
   cancelledStatus: 'Do not send to the old address.',

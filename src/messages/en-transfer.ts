@@ -4,7 +4,7 @@ export const enTransfer = {
   transferField: 'Transaction hash or explorer link',
   transferAsk: 'Check',
   transferNoHash:
-    'That holds no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
+    'That contains no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
   transferSecret:
     'That looks like a private key or the words of a wallet. It was not sent. Anyone who knows it can spend everything: move the coins to a new wallet.',
   transferPaid: 'It paid this payment: {amount} on {network}. Confirmations: {confirmations} of {required}.',
@@ -15,7 +15,8 @@ export const enTransfer = {
   transferFailed: 'It failed on {network}: nothing was sent.',
   transferUnknown:
     '{network} does not know it yet. Check again in some minutes. If you sent on another network, ask the shop.',
-  transferWait: 'You asked often. Check again in {seconds} s; the payment is watched meanwhile.',
+  transferWait:
+    'You have checked too often. Try again in {seconds} s; we are still watching for the payment.',
 } as const;
 
 export { enTransfer as texts };

@@ -212,7 +212,7 @@ test('a wallet in the browser fills in its address, and the payer may continue w
   await press(page, 'Prove with Test Wallet that it paid');
   await page
     .getByRole('alert')
-    .getByText(/You can go on without/)
+    .getByText(/You can continue without it/)
     .waitFor();
   await press(page, 'Yes, send it here');
   await heading(page, 'Waiting for the shop');

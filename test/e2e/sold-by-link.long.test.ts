@@ -80,7 +80,7 @@ test('a link is paid with too much, and the excess goes back by the link in the 
   const over = await letter(/paid more than was due/);
   expect(over.recipients).toEqual(['ada@example.com']);
   expect(over.text).toContain('25.00 USDT arrived');
-  const waiting = await letter(/needs a person/i);
+  const waiting = await letter(/needs attention/i);
   expect(waiting.recipients).toEqual(['owner@shop.example']);
 
   const { data: refund } = await stage.merchant.refunds.create({
