@@ -137,7 +137,7 @@ const shape = {
     z.array(askedField).check(z.maxLength(mostFields)),
     'The fields that the page asks the payer to fill in: `email`, `name`, `note` and up to five fields of your own.',
   ),
-  expiresAt: described(deadline, 'When the page stops to sell: a date, to its end, or a time, in UTC.'),
+  expiresAt: described(deadline, 'When the page stops selling: a date, to its end, or a time, in UTC.'),
   successText: described(text(500), 'The text that the payer reads once it is paid.'),
   redirectUrl: described(
     text(2048),

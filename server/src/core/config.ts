@@ -210,7 +210,7 @@ const variables = {
     ),
   },
   WEBHOOK_ALLOW_PRIVATE: {
-    help: 'Private subnets that webhooks may be sent to. While SANDBOX is on, test mode may reach all of them',
+    help: 'Private subnets that webhooks may be sent to. While SANDBOX is on and PUBLIC_URL is not https, test mode may reach private addresses too',
     allowed: 'subnets such as 10.1.0.0/16, separated by commas',
     schema: z._default(
       z.pipe(

@@ -111,7 +111,13 @@ function written(key: string, { value }: Option<unknown>): string {
 
 function paragraphs(text = ''): string[] {
   if (text === '') return [];
-  return text.split(/\n{2,}/).map((paragraph) => wrap('', paragraph, 0));
+  return text.split(/\n{2,}/).map((paragraph) => paragraph.split('\n').map(wrapLine).join('\n'));
+}
+
+/** Keeps the indent of a line, and indents the lines that continue it twice as far. */
+function wrapLine(line: string): string {
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  return wrap(indent, line, 2 * indent.length);
 }
 
 /** Aligns the descriptions of options. */

@@ -66,7 +66,8 @@ function optionOf(
   const inner = innermost(schema);
   if (inner instanceof z.ZodMiniEnum) {
     const allowed = inner.options.map(String);
-    if (allowed.join('|').length <= longestValue) return option.oneOf(allowed, describe);
+    const value = allowed.map(inShell).join('|');
+    if (value.length <= longestValue) return option.oneOf(allowed, describe, { value });
     return option.oneOf(allowed, `${describe}: ${allowed.join(', ')}`, { value: placeholderOf(name) });
   }
   return option.checked(
@@ -75,6 +76,9 @@ function optionOf(
     (given) => z.safeParse(schema, given).error?.issues[0]?.message,
   );
 }
+
+/** A value with a space as a shell takes it. */
+const inShell = (value: string) => (value.includes(' ') ? `'${value}'` : value);
 
 /** `Only refunds of this payment.` as options are described: `only refunds of this payment`. */
 function describeOption(schema: z.core.$ZodType, fields: readonly string[]): string {

@@ -14,8 +14,8 @@ const isEmail = (text: string) => /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u.test(text) && t
 
 const meaning: Readonly<Record<Role, string>> = {
   owner: 'everything, and the team',
-  manager: 'everything but the team',
-  support: 'payments, customers, and refunds but for their approval',
+  manager: 'everything except refund limits, releasing transfers without a proof, and changing the team',
+  support: 'payments, customers, and refunds, except approving them',
   accountant: 'reads everything but the team',
 };
 
@@ -87,7 +87,7 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
       },
     }),
     'sign-out': command({
-      summary: 'Ends all sessions of a person, at once on all servers, and the link that was not used yet.',
+      summary: 'Ends all sessions of a person, at once on all servers, and any unused link.',
       args: { email },
       options: { merchant },
       async run(context, { email, merchant }) {

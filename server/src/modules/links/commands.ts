@@ -28,7 +28,7 @@ const settings = {
     .oneOf(['email', 'name', 'note'], 'asks the payer for it; with --required, it must be given')
     .repeated(),
   required: option.flag('the payer must give what --ask names'),
-  expires: option.date('to', 'when the page stops to sell: 2026-01-31 or 2026-01-31T12:00:00Z, in UTC'),
+  expires: option.date('to', 'when the page stops selling: 2026-01-31 or 2026-01-31T12:00:00Z, in UTC'),
   successText: option.text('TEXT', 'what the payer reads once it is paid'),
   redirectUrl: option.text('URL', 'where the page goes once it is paid'),
 };
@@ -110,14 +110,14 @@ export function linkCommands(rules: (context: CommandContext) => Links): Group {
       }),
       show: showCommand('Shows a payment link.', id, rules, show),
       update: command({
-        summary: 'Changes a payment link. What is not given stays.',
-        details: 'Payments that were started keep their price. With --off, the page stops to sell.',
+        summary: 'Changes a payment link. Options that you leave out stay unchanged.',
+        details: 'Payments that were started keep their price. With --off, the page stops selling.',
         args: { id },
         options: {
           title: option.text('TEXT', 'what is paid for'),
           amount: option.decimal('the price of one'),
           ...settings,
-          off: option.flag('the page stops to sell'),
+          off: option.flag('the page stops selling'),
           on: option.flag('the page sells again'),
         },
         run(context, { id: linkId, off, on, ...given }) {

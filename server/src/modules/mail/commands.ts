@@ -80,7 +80,7 @@ export const mailCommands = (mail: (context: CommandContext) => Mail): Group => 
       },
     }),
     retry: command({
-      summary: 'Sends a message again that had failed.',
+      summary: 'Sends a failed message again.',
       args: { id: option.id('the message, as "mail list" shows it') },
       options: {},
       async run(context, { id }) {

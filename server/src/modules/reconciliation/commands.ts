@@ -24,16 +24,16 @@ const reconcileCommand = (rules: (context: CommandContext) => Reconciliation) =>
   command({
     summary:
       'Compares what the addresses hold with the books: balance and what left must be what was received.',
-    details: `The server does this automatically: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
+    details: `The server does this automatically: at each block for a part of the addresses that wait for money, and for all within a day. A surplus is booked as a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
 
-With --apply, this command does the same now, and books dust too. What is seen for the first time is only noted: run the command again after the next block. What it books is in the audit log. Exits with 3 if an address holds less than the books say, and with 4 if one holds more that is not dust.
+With --apply, this command does the same now, and books dust too. A difference seen for the first time is only noted: run the command again after the next block. What it books is in the audit log. Exits with 3 if an address holds less than the books say, and with 4 if one holds more that is not dust.
 
-The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen there: "chains rescan" reads them again.`,
+The blocks of Bitcoin and Litecoin name every output, so nothing can arrive unseen there: "chains rescan" reads them again.`,
     options: {
       network: option.code('only this network'),
       mode: option.mode('the mode of the networks'),
       address: option.text('ADDRESS', 'only this address'),
-      apply: option.flag('books what two looks agree on'),
+      apply: option.flag('books surpluses that two checks confirm'),
     },
     async run(running, { network: code, mode, address, apply }) {
       const context = { ...running, reconciliation: rules(running) };

@@ -83,7 +83,7 @@ const looks: Readonly<Record<string, Look>> = {
 
 type Connected = CommandContext['connected'];
 
-/** They are not offered, which nothing else says. */
+/** They are not offered, and nothing else reports that. */
 function coinsWithoutRate(
   { latest }: Pick<CommandContext['rates'], 'latest'>,
   connected: Connected,
@@ -120,7 +120,7 @@ async function lookAtServer({ config, connected, publicUrl, signal }: CommandCon
     });
     const reported = readiness.safeParse(await reply.json().catch(() => undefined));
     const text =
-      reported.data?.message ?? `It answers with HTTP ${reply.status}, and not as this server does`;
+      reported.data?.message ?? `It answers with HTTP ${reply.status}, but the reply is not from this server`;
     const isReady = reply.ok && reported.success;
     if (!isReady) found.push(problem(`${publicUrl}: ${text}`));
     // Anything after the first word is a problem that does not keep it from serving.
@@ -172,7 +172,7 @@ async function lookAtShops(context: CommandContext): Promise<Finding[]> {
       const endpoint = allEndpoints.find((one) => one.merchantId === id && one.mode === mode);
       if (!endpoint) {
         say(
-          `no webhook for ${mode} mode, so its server hears nothing of payments: merchants update ${id} --mode ${mode} --webhook-url URL`,
+          `no webhook for ${mode} mode, so its server does not learn of payments: merchants update ${id} --mode ${mode} --webhook-url URL`,
         );
       } else if (endpoint.disabledAt !== null) {
         found.push(

@@ -10,7 +10,7 @@ const withoutSandbox =
   'These keys are for test mode, and SANDBOX is off: nobody can send simulated money. For real money, make keys with "keys create --mode live"; "doctor" says what is missing.';
 
 export const init = command({
-  summary: 'Makes a shop with test keys and a webhook, and prints its tag.',
+  summary: 'Makes a shop with test keys, and a webhook if you give its URL, and prints its tag.',
   details:
     'Everything is for test mode: simulated networks, no real money. The secret key, the webhook secret and the link into its console are shown only here. Run it again for another shop.',
   options: {

@@ -27,7 +27,7 @@ export function createOutflows(deps: TreasuryContext) {
     },
 
     /**
-     * Says what a transaction was for that no transfer explains. Problem: `not_found`.
+     * Records the purpose of a transaction that no transfer explains. Problem: `not_found`.
      * @returns the number of payments that it made
      */
     async explain(

@@ -218,7 +218,7 @@ export async function countUnexplained(reader: Reader, place: NetworkRef): Promi
   return Number(count);
 }
 
-/** Says what the payments of a transaction were for that no transfer explains. @returns them */
+/** Records the purpose of the payments of a transaction that no transfer explains. @returns them */
 export async function notePayments(
   transaction: Transaction,
   { mode, network }: NetworkRef,

@@ -81,7 +81,7 @@ export const sweepCommands = (rules: RulesOf): Group => ({
   commands: {
     plan: command({
       summary:
-        'Shows what the addresses of treasuries hold, what it costs to fetch it with the gas of now, and what is left: too small to be worth its gas, of a payment that still waits for money, or refused by the treasury or the token.',
+        'Shows what the addresses of treasuries hold, what it costs to fetch it at the current gas price, and what stays behind because it is too small to be worth its gas, belongs to a payment that still waits for money, or is refused by the treasury or the token.',
       details: 'Changes nothing.',
       options: {
         network: option.code('only this network (default: all EVM networks)'),

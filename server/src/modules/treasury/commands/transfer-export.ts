@@ -86,7 +86,7 @@ export const transferExportCommands = (rules: (context: CommandContext) => Treas
     }),
     release: command({
       summary:
-        'Lets transfers go that were exported and will not be paid: they can be exported again, or fail.',
+        'Releases exported transfers that will not be paid: they can be exported again, or marked as failed.',
       details:
         'Without --nonce or --yes it only says what to check. A transfer that is released while a wallet can still send it is paid twice if it is exported again: the second payment is booked and reported. A transaction that a node has is never let go.',
       args: { id: option.id('the export, or one transfer of it, as "transfers exported" shows them') },
@@ -119,7 +119,7 @@ export const transferExportCommands = (rules: (context: CommandContext) => Treas
       },
     }),
     explain: command({
-      summary: 'Says what a payment of a treasury was for that no transfer explains: see "chains status".',
+      summary: 'Records the purpose of a treasury payment that no transfer explains: see "chains status".',
       details: "Nothing is booked: the money was the merchant's own. The audit log keeps what you say.",
       args: { txHash: option.id('the hash of its transaction') },
       options: {
