@@ -6,7 +6,7 @@ const logged: Readonly<Record<Exclude<CaseNoteKind, 'note'>, (text: string) => s
   assigned: (email) => `Assigned to ${email || 'somebody who has left the team'}`,
   given_back: () => 'Given back: nobody takes care of it',
   handled: (text) => `Handled: ${text}`,
-  reopened: (text) => (text ? `Needs a person again: ${text}` : 'Needs a person again'),
+  reopened: (text) => (text ? `Needs attention again: ${text}` : 'Needs attention again'),
 };
 
 export const texts = pick({
@@ -35,11 +35,11 @@ export const texts = pick({
     handle: 'Mark as handled…',
     handleTitle: 'Mark this payment as handled?',
     handleText:
-      'It leaves “Needs a person” until something happens to it again, such as more money. No money is moved, and the order’s state stays.',
+      'It leaves “Needs attention” until something happens to it again, such as more money. No money is moved, and the order’s state stays.',
     handleNote: 'Resolution',
     handled: 'Handled',
-    undone: 'It needs a person again.',
-    reopen: 'Needs a person again',
+    undone: 'It needs attention again.',
+    reopen: 'Needs attention again',
     accept: 'Accept as paid…',
     acceptTitle: (sum: string) => `Accept ${sum} as paid?`,
     acceptText: (sum: string, due: string, reference: string) =>

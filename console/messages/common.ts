@@ -92,7 +92,7 @@ export const shellTexts = pick({
     notFoundTitle: 'Page not found',
     missingTitle: 'Record not found',
     mayNotTitle: 'Not for your role',
-    failed: 'The page could not be read',
+    failed: 'The page could not be loaded',
     notFound: 'There is no such page.',
     toHome: 'To the start page',
     mayNot: (role: string) =>
@@ -108,7 +108,7 @@ export const shellTexts = pick({
     },
     freshTitle: 'Sign in again for this',
     freshText:
-      'Money, keys and the team need a sign-in of the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done yet.',
+      'Money, keys and the team need a sign-in within the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done yet.',
     freshLink:
       'Another owner makes a link for you under Settings, Team. On the server, this command makes one:',
     goOn: 'Continue',

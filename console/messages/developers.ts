@@ -64,7 +64,7 @@ export const texts = pick({
     due: 'Next attempt',
     request: 'Request',
     attempts: 'Attempts',
-    noAttempts: 'It was not tried yet.',
+    noAttempts: 'Not tried yet.',
     time: 'Time',
     answer: 'Answer',
     duration: 'Took',
@@ -79,7 +79,7 @@ export const texts = pick({
       verify: 'Read payments',
       refunds: 'Read payments, refund',
     },
-    publicScope: 'Be in pages',
+    publicScope: 'Appear in pages',
     lastUse: 'Last use',
     never: 'never',
     ends: 'Ends',
@@ -99,7 +99,7 @@ export const texts = pick({
     liveKey: 'Make a live secret key, for your server',
     livePublicKey: 'Make a live public key, for your pages',
     noDeliveries:
-      'Nothing was sent yet. Once the webhook has an address, each change of a payment is sent to it.',
+      'Nothing has been sent yet. Once the webhook has an address, each change of a payment is sent to it.',
     toPayments: 'To the payments',
     noKeys: 'No keys in this mode.',
     requestIds:

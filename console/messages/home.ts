@@ -26,8 +26,8 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
   books_differ: (count) =>
     counted(
       count,
-      'address holds another sum than the books say',
-      'addresses hold other sums than the books say',
+      'address holds a different amount from the books',
+      'addresses hold different amounts from the books',
     ),
   payments_stuck: (count) =>
     counted(
@@ -47,11 +47,11 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
 export const texts = pick({
   en: {
     title: 'Home',
-    attention: 'Needs a person',
+    attention: 'Needs attention',
     attentionOf: attention,
     mine: 'Assigned to you',
     since: 'Since',
-    calm: 'Nothing waits for you. Money that came short, late or twice, and refunds to approve, will be here.',
+    calm: 'Nothing needs your attention. Money that came short, late or twice, and refunds to approve, will be here.',
     passkey: 'Sign in without a link next time',
     passkeyText: 'A passkey signs you in with a finger, a face or a PIN, and confirms what moves money.',
     passkeyAdd: 'Add a passkey',

@@ -19,7 +19,7 @@ export const texts = pick({
     saved: 'Saved',
     test: 'See whether mail arrives',
     staffKinds: {
-      needsPerson: 'A payment needs a person: late, short, too much, a wrong coin, undone',
+      needsPerson: 'A payment needs attention: late, short, too much, a wrong coin, undone',
       refundToApprove: 'A refund waits for approval',
       webhookFailing: 'The shop’s server does not take webhooks',
       nodeBehind: 'A network is not read up to now',

@@ -32,7 +32,7 @@ export const texts = pick({
     payer: 'Payer',
     created: 'Created',
     statusLabel: 'Status',
-    review: 'Needs a person',
+    review: 'Needs attention',
     statuses: { success: 'Paid', 'in progress': 'In progress', error: 'Not paid', cancelled: 'Cancelled' },
     findings: {
       late: 'Late',
@@ -58,10 +58,10 @@ export const texts = pick({
     email: 'Payer’s e-mail',
     createAction: 'Make the link',
     createdTitle: 'Send this link to the payer',
-    noneToReview: 'No payment of this kind needs a person.',
+    noneToReview: 'No payment of this kind needs attention.',
     empty: 'No payments yet.',
     notFound: (text: string) =>
-      `Nothing found for “${text}”. All payments are searched for a whole order, e-mail, address, transaction or id, and the newest 10,000 for the beginning of one, or of a name, and for a sum.`,
+      `Nothing found for “${text}”. All payments were searched for an exact order, e-mail, address, transaction or id. Only the newest 10,000 were searched for the beginning of one of these, for a name, or for an amount.`,
     address: 'Address',
     network: 'Network',
     coin: 'Coin',
@@ -134,7 +134,7 @@ export const texts = pick({
     refundRow: (kind: string, sum: string, network: string) => `${kind}: the payer gets ${sum} on ${network}`,
     refundKept: (fee: string) => `; the fee of ${fee} is kept`,
     refundPart: (sum: string) => `A part, at most ${sum}`,
-    networkFeeHint: (fee: string) => `${fee}. If the payer bears it, as much less arrives.`,
+    networkFeeHint: (fee: string) => `${fee}. If the payer bears it, that much less arrives.`,
     refundReady: (sum: string) => `${sum}: send this link to the payer`,
     refundUnlinked: (sum: string) =>
       `The refund of ${sum} was made, and its link was lost on the way. Make a new link under Refunds.`,

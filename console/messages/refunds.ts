@@ -27,7 +27,7 @@ export const texts = pick({
     created: 'Created',
     actions: 'Actions',
     sameWallet: 'Signed by the wallet that paid',
-    unproven: 'Signed, but it cannot be proven that the wallet that paid did',
+    unproven: 'Signed, but not provably by the wallet that paid',
     unsigned: 'Not signed: cannot be proven',
     approve: 'Approve…',
     approveTitle: (amount: string) => `Send ${amount}?`,
@@ -42,7 +42,8 @@ export const texts = pick({
       unaccepted: 'Money that came late, short or in another coin',
       partial: 'A part',
     },
-    approveFee: (fee: string) => `The service fee of ${fee} is kept: the payer gets so much less than came.`,
+    approveFee: (fee: string) =>
+      `The service fee of ${fee} is kept: the payer gets that much less than arrived.`,
     proofs: {
       proven: 'The wallet that paid has signed for this address.',
       unproven:

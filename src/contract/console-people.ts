@@ -222,7 +222,7 @@ const team = {
     method: 'POST',
     path: '/console/api/team/{person_id}/sign-out',
     key: 'session',
-    description: 'Ends all sessions of a person, and the link to sign in that was not used yet.',
+    description: 'Ends all sessions of a person, and any unused link to sign in.',
     params: person,
     sample: { params: personSample, message: 'Signed out' },
   }),

@@ -78,7 +78,7 @@ test('each row adds up to its last sum, as the page shows them', async () => {
       plain(text.split(':')[1] ?? ''),
     );
     const held = await sums('Available', 'Not settled yet');
-    const fees = plain(await row.getByText('of it service fees:').innerText());
+    const fees = plain(await row.getByText('of which service fees:').innerText());
     expect(sumOfDecimals(places)).toBe(sumOfDecimals([...held, fees]));
   }
 });
@@ -98,7 +98,7 @@ test('the worth of each balance is shown, with a total, and with the rates and t
   const total = sumOfDecimals([of('USDT')?.amount ?? '', of('ETH')?.amount ?? '']);
   const line = page.locator('p.worth');
   expect(plain(await line.locator('b').innerText())).toBe(Number(total).toFixed(2));
-  await line.getByText('without TRX, of which there is no rate now').waitFor();
+  await line.getByText('without TRX, for which there is no rate now').waitFor();
   await line.getByText(/^1 USDT = €0.92, \d+ s ago$/).waitFor();
   await line.getByText(/^1 ETH = €2,806.00, \d+ s ago$/).waitFor();
 });

@@ -1,4 +1,4 @@
-/** “Needs a person” is emptied in the console: handled with a note, assigned, or accepted as paid. */
+/** “Needs attention” is emptied in the console: handled with a note, assigned, or accepted as paid. */
 import type { Payment } from 'crypto-checkout/contract';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test, vi } from 'vitest';
@@ -55,7 +55,7 @@ test('support takes care of a payment, handles it with a note, and undoes it; th
   await page.getByText('Handled: Settled in the shop').waitFor();
   await waiting(page, 1);
   await press('Undo');
-  await page.getByText('Needs a person again', { exact: true }).first().waitFor();
+  await page.getByText('Needs attention again', { exact: true }).first().waitFor();
   await waiting(page, 2);
   await inspect(page, 'console-case');
 });

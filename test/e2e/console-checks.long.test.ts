@@ -119,7 +119,7 @@ test('books that differ are on Home, which leads to the comparison and what it s
   const balance = await anvil.rpc<string>('eth_getBalance', [address, 'latest']);
   await anvil.rpc('anvil_setBalance', [address, '0x7']);
   const page = await signInAs('accountant', stage, env());
-  const link = page.getByRole('link', { name: '1 address holds another sum than the books say' });
+  const link = page.getByRole('link', { name: '1 address holds a different amount from the books' });
   const words = ['chains', 'reconcile', '--network', network, '--mode', 'test', '--apply'];
   await vi.waitFor(async () => {
     await anvil.mine(1);
@@ -129,7 +129,7 @@ test('books that differ are on Home, which leads to the comparison and what it s
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     await link.waitFor({ timeout: 1000 });
   }, patient);
-  await tabTo(page, '1 address holds another sum than the books say');
+  await tabTo(page, '1 address holds a different amount from the books');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Compare with the chain', level: 1 }).waitFor();
   const row = page.getByRole('table', { name: 'Known differences' }).getByRole('row').nth(1);

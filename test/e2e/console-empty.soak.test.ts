@@ -28,12 +28,12 @@ const lists: Readonly<Record<string, readonly (readonly [sentence: string, step:
   plans: [['No plans yet.', 'New plan']],
   subscribers: [['No subscribers yet.', 'To the plans']],
   wallets: [['No wallets yet.', 'New wallet']],
-  developers: [['Nothing was sent yet.', 'To the payments']],
+  developers: [['Nothing has been sent yet.', 'To the payments']],
 };
 
 test('each list of an empty shop says in one sentence or two what comes there, and leads to the next step', async () => {
   const page = await signInAs('owner', stage, env());
-  await page.getByText('Nothing waits for you. Money that came short, late or twice').waitFor();
+  await page.getByText('Nothing needs your attention. Money that came short, late or twice').waitFor();
   for (const [path, expected] of Object.entries(lists)) {
     await go(page, path);
     for (const [sentence, step] of expected) {
@@ -94,7 +94,7 @@ test('a list of work that waits says that all is done', async () => {
   await go(page, 'refunds?status=awaiting_approval');
   await page.getByText('✓ No refund waits for approval.').waitFor();
   await go(page, 'payments?review=late');
-  await page.getByText('✓ No payment of this kind needs a person.').waitFor();
+  await page.getByText('✓ No payment of this kind needs attention.').waitFor();
   await inspect(page, 'console-done');
 });
 

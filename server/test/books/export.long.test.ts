@@ -251,7 +251,7 @@ describe('Kinds of postings', () => {
   it('each kind of posting has a row in the books, and an unknown kind is refused by name', () => {
     expect(Object.keys(inBooks).sort()).toEqual([...postingKinds].sort());
     expect(postingKinds.map((kind) => kindOfPosting(`${kind}:1:2`))).toEqual(postingKinds);
-    expect(() => kindOfPosting('surprise:1')).toThrow('The posting surprise:1 is of no known kind');
+    expect(() => kindOfPosting('surprise:1')).toThrow('The posting surprise:1 has an unknown kind');
   });
 
   it('the lines of a posting show the fee apart from the amount that it was charged for', () => {

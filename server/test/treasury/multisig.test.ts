@@ -100,7 +100,7 @@ describe.each(enginesOfQuick)('payments of a multisig, on $name', (engine) => {
     const { address } = await world.shop.transfer(id);
     const batch = contractTx(
       { name: `batch of ${id}`, from: self },
-      [address, addressFrom(`somebody else than ${id}`)].map((to) => ({
+      [address, addressFrom(`somebody other than ${id}`)].map((to) => ({
         address: to,
         currency: 'ETH' as const,
         amount: 2n * ether,

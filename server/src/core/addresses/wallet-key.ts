@@ -294,7 +294,7 @@ function foundInJson(json: string): FoundKey[] {
   try {
     parsed = JSON.parse(json);
   } catch {
-    throw new Error('This is not JSON as a whole: part of the file is missing');
+    throw new Error('This JSON is incomplete: part of the file is missing');
   }
   // `listdescriptors` has the list in an object; some cut it out.
   const { data, success } = exported.safeParse(Array.isArray(parsed) ? { descriptors: parsed } : parsed);

@@ -57,7 +57,7 @@ const isAbort = (error: unknown) => error instanceof Error && error.name === 'Ab
 
 /**
  * Express and its file server refuse what they cannot use, such as a path that cannot be decoded, with errors of
- * their own. A client that disconnected while a file was sent, or sent something else than HTTP after its request, is no error of
+ * their own. A client that disconnected while a file was sent, or sent something other than HTTP after its request, is no error of
  * ours either.
  */
 function isMalformedRequest(error: unknown): boolean {

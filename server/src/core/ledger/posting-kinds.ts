@@ -22,6 +22,6 @@ export type PostingKey = `${PostingKind}:${string}`;
 export function kindOfPosting(key: string): PostingKind {
   const name = key.slice(0, key.indexOf(':'));
   const kind = postingKinds.find((one) => one === name);
-  if (!kind) throw new Error(`The posting ${key} is of no known kind`);
+  if (!kind) throw new Error(`The posting ${key} has an unknown kind`);
   return kind;
 }

@@ -260,7 +260,7 @@ export function createPeople(deps: PasskeysDeps) {
       return { people: ids.length };
     },
 
-    /** Ends all sessions of somebody, and the link that was not used yet. Problem: `not_found`. */
+    /** Ends all sessions of somebody, and any unused link. Problem: `not_found`. */
     async signOut(
       transaction: Transaction,
       merchantId: string,
@@ -285,7 +285,7 @@ export function createPeople(deps: PasskeysDeps) {
       if (!person) {
         throw new Problem(
           'not_found',
-          `This link does not work, or no longer. Links work once, for ${spellPeriod(retention.signInLinkMs)}. Ask an owner of the shop for a new one`,
+          `This link is not valid, or has expired. Links work once, for ${spellPeriod(retention.signInLinkMs)}. Ask an owner of the shop for a new one`,
         );
       }
       return begin(transaction, open(person), 'link', visitor);
@@ -300,7 +300,7 @@ export function createPeople(deps: PasskeysDeps) {
     /** The session as its signed-in person sees it. */
     viewSession: (signedIn: SignedIn) => viewSession(signedIn, database.reader),
 
-    /** Signs somebody out, here or everywhere. Everywhere also ends the link that was not used yet. */
+    /** Signs somebody out, here or everywhere. Everywhere also ends any unused link. */
     async endSession(
       transaction: Transaction,
       { merchantId, person }: PersonCaller,

@@ -138,7 +138,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       if (!(await store.deleteSession(transaction, personId, sessionId))) throw notFound('session');
     },
 
-    /** Ends all sessions of a person, and the link that was not used yet: it would begin another one. @returns the number of sessions ended */
+    /** Ends all sessions of a person, and any unused link: it would begin another one. @returns the number of sessions ended */
     async endAll(transaction: Transaction, personId: string): Promise<number> {
       await store.deleteLink(transaction, personId);
       return store.deleteSessions(transaction, personId);

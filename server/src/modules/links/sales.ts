@@ -263,7 +263,7 @@ function refuse(closed: Closed | undefined): void {
     case 'sold_out':
     case 'held':
     case 'paid':
-      throw new Problem('sold_out', 'Nothing is left of what this payment link sells');
+      throw new Problem('sold_out', 'This payment link has nothing left to sell');
     default:
       return closed satisfies never;
   }

@@ -38,7 +38,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
       row?.cancel_reason === 'payment_completed' && row.expires_at > clock.now(scopeOf(row));
     if (row && (isCompleted || (row.status !== 'cancelled' && row.status !== 'expired' && !isOver)))
       return row;
-    throw new Problem('not_found', 'This link is not valid, or no longer. Ask the shop for a new one');
+    throw new Problem('not_found', 'This link is not valid, or has expired. Ask the shop for a new one');
   }
 
   async function view(reader: Reader, row: RefundRow, txRef: string, mayGive: boolean): Promise<RefundClaim> {
