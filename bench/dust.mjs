@@ -100,7 +100,7 @@ async function open(engine, directory, stops, name) {
   const lock = () =>
     database.write(async (transaction) => {
       const scope = /** @type {const} */ ({ merchantId, mode: 'test', kind: 'secret' });
-      const input = { amount: '10', baseCurrency: 'USD' };
+      const input = { baseUnits: 1000n, baseCurrency: 'USD' };
       const { id } = await app.payments.create(transaction, scope, input);
       await app.payments.setCurrency(transaction, scope, id, 'USDT', 'tron');
       const { addressInformation } = await app.payments.lockCurrency(transaction, scope, id);

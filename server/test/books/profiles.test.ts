@@ -39,8 +39,7 @@ describe.each(enginesOfQuick)('A month as a file, on $name', (engine) => {
       shop.time.now += 3_600_000;
       const { id } = await shop.database.write(async (transaction) => {
         const created = await shop.app.payments.create(transaction, scope, {
-          amount,
-          baseCurrency: 'EUR',
+          ...shop.app.payments.parseBase(scope, amount, 'EUR'),
           txRef,
           email: 'ada@example.com',
         });

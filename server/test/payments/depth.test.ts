@@ -82,7 +82,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
 
   it('The options of a payment say what holds for its amount', async () => {
     const { currencyOptions = [] } = await shop.database.write((transaction) =>
-      shop.app.payments.create(transaction, merchant, { amount: '500', baseCurrency: 'USD' }),
+      shop.app.payments.create(transaction, merchant, { baseUnits: 50_000n, baseCurrency: 'USD' }),
     );
     const option = currencyOptions.find(({ network: code }) => code === network.code);
     expect(option).toMatchObject({ confirmations: 4 });

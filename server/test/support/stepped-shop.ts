@@ -107,10 +107,8 @@ export async function openSteppedShop(
       { amount = '10', currency = 'USDT', network = 'tron', baseCurrency = 'USD' } = {},
     ): Promise<LockedPayment> {
       return database.write(async (transaction) => {
-        const { id } = await app.payments.create(transaction, scope, {
-          amount,
-          baseCurrency,
-        });
+        const base = app.payments.parseBase(scope, amount, baseCurrency);
+        const { id } = await app.payments.create(transaction, scope, base);
         await app.payments.setCurrency(transaction, scope, id, currency, network);
         await app.payments.lockCurrency(transaction, scope, id);
         const row = await transaction

@@ -10,10 +10,10 @@ export function createPaymentHandlers(payments: Payments, checkoutUrl: string): 
   return {
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => {
+        const txRef = checkReference(body.txRef);
         const payment = await payments.create(transaction, caller, {
-          amount: body.amount,
-          baseCurrency: body.baseCurrency,
-          txRef: checkReference(body.txRef),
+          ...payments.parseBase(caller, body.amount, body.baseCurrency),
+          txRef,
           redirectUrl: body.redirectUrl,
           email: body.customer?.email,
           fullName: body.customerFullName || body.customer?.fullName || body.customer?.name,

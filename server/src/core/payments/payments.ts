@@ -85,7 +85,7 @@ export function createPayments(deps: PaymentsDeps) {
 
   return {
     ...createPaymentChanges(deps, reader, updatePayment),
-    create: createStartPayment(deps, reader),
+    ...createStartPayment(deps, reader),
     accept: createAcceptPayment(deps, reader, updatePayment),
 
     /**

@@ -18,8 +18,8 @@ import { checkRedirect } from './validate.js';
 export interface NewPayment {
   /** Its id, if the caller has stored something under it; a new one by default. */
   readonly id?: string | undefined;
-  /** A plain decimal in the base currency. */
-  readonly amount: string;
+  /** In the smallest units of the base currency, from an amount that `parseAmount` accepts. */
+  readonly baseUnits: bigint;
   readonly baseCurrency: string;
   readonly txRef?: string | undefined;
   readonly redirectUrl?: string | undefined;
@@ -42,6 +42,15 @@ export interface NewPayment {
 export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
   const { clock, newId, rates, currencies, addresses, merchant, customers, times, personalData } = deps;
 
+  /** Refuses while no network could give a payment an address. Problem: `chain_unavailable`. */
+  function checkNetworks(actor: Actor): void {
+    if (currencies.networks(actor.mode).some((network) => addresses.canAssign(actor, network))) return;
+    throw new Problem(
+      'chain_unavailable',
+      `There is no network with a deposit key in ${actor.mode} mode, so no payment can be created`,
+    );
+  }
+
   /** Refuses an amount that no currency can be paid in. Problem: `validation_error`. */
   function checkPayable(row: PaymentRow): void {
     const base = reader.baseSum(row, reader.latestRate);
@@ -56,18 +65,27 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
   }
 
   /**
+   * The base amount of a request for a new payment. It checks for a network first, as `create` does.
+   * Problems: `chain_unavailable`, `unsupported_currency`, `validation_error`.
+   * @param amount a plain decimal in the base currency
+   */
+  function parseBase(
+    actor: Actor,
+    amount: string,
+    baseCurrency: string,
+  ): Pick<NewPayment, 'baseUnits' | 'baseCurrency'> {
+    checkNetworks(actor);
+    const currency = requireCurrency(currencies, baseCurrency, 'baseCurrency');
+    return { baseUnits: parseAmount(amount, currency, 'amount'), baseCurrency: currency.code };
+  }
+
+  /**
    * Problems: `chain_unavailable`, `validation_error`, `unsupported_currency`, `rate_unavailable`,
    * `duplicate_tx_ref`, `customer_not_allowed`.
    */
-  return async (transaction: Transaction, actor: Actor, input: NewPayment): Promise<PaymentRecord> => {
-    if (!currencies.networks(actor.mode).some((network) => addresses.canAssign(actor, network))) {
-      throw new Problem(
-        'chain_unavailable',
-        `There is no network with a deposit key in ${actor.mode} mode, so no payment can be created`,
-      );
-    }
+  async function create(transaction: Transaction, actor: Actor, input: NewPayment): Promise<PaymentRecord> {
+    checkNetworks(actor);
     const currency = requireCurrency(currencies, input.baseCurrency, 'baseCurrency');
-    const baseUnits = parseAmount(input.amount, currency, 'amount');
     reader.latestRate(currency.code);
     if (input.metadata !== undefined && actor.kind !== 'secret') {
       throw invalidField('metadata', 'Can only be set with a secret key');
@@ -96,7 +114,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       }),
       is_redirect_trusted: redirect.isTrusted,
       base_currency: currency.code,
-      base_amount: baseUnits,
+      base_amount: input.baseUnits,
       fee_basis_points: feeBasisPoints,
       accepted_currencies:
         input.acceptedCurrencies ?? (await currenciesOfReplaced(transaction, actor, input.txRef)),
@@ -142,7 +160,9 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       log,
       log_count: log.length,
     });
-  };
+  }
+
+  return { parseBase, create };
 }
 
 /**

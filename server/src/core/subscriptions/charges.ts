@@ -34,7 +34,7 @@ export function createCharges({ customers, paymentPlans, payments, outbox, check
       transaction,
       { merchantId, mode, kind: 'secret' },
       {
-        amount: plan.amount,
+        baseUnits: plan.amount,
         baseCurrency: plan.currency,
         acceptedCurrencies: plan.currencies,
         txRef: referenceOf(id, cycle),

@@ -1,5 +1,5 @@
 /** Payment plans: how much is charged, how often, how many times, and whether the plan is on. */
-import { fromUnits, type CoreApi, type Data, type Input } from 'crypto-checkout/contract';
+import type { CoreApi, Data, Input } from 'crypto-checkout/contract';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { unitsToNumber } from '../money/units.js';
 import { orNotFound, Problem } from '../shared/problem.js';
@@ -117,8 +117,8 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
         id: row.id,
         frequency: row.frequency,
         numberOfTimesToCharge: row.number_of_times_to_charge,
-        /** A plain decimal in `currency`. */
-        amount: fromUnits(row.amount, currencies.known(row.currency).decimals),
+        /** In the smallest units of `currency`. */
+        amount: row.amount,
         currency: row.currency,
         currencies: [...row.currencies],
         isActive: row.is_active,

@@ -1,6 +1,6 @@
 /** Sells by payment links: a press makes a payment, its lock holds the stock, and its end frees or takes it. */
 import { createHmac, randomBytes } from 'node:crypto';
-import { fromUnits, statusOf, type ModuleFields } from 'crypto-checkout/contract';
+import { statusOf, type ModuleFields } from 'crypto-checkout/contract';
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
 import { ensureSetting } from '../../core/db/settings.js';
@@ -154,7 +154,7 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
           { ...scopeOf(link), kind: 'secret' },
           {
             id,
-            amount: fromUnits(amount, currencies.known(link.base_currency).decimals),
+            baseUnits: amount,
             baseCurrency: link.base_currency,
             txRef: `link_${link.id}_${number}`,
             redirectUrl: link.redirect_url,
