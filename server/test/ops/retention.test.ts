@@ -42,6 +42,11 @@ const texts: readonly (readonly [file: string, text: string])[] = [
   ['docs/security-review.md', 'works once, for {signIn}'],
   ['docs/api-decisions.md', 'is remembered for {reply}.'],
   ['docs/api-decisions.md', 'is remembered for {payersReply}, and its reply is not stored'],
+  [
+    'server/src/core/reference/openapi-components.json',
+    'For {reply}, a repeated request with the same key changes nothing',
+  ],
+  ['plugins/medusa/src/jobs/ask-again.ts', 'A refund waits up to {refund} for its payer.'],
   ['src/contract/refunds.ts', 'which is valid for {refund}.'],
   ['src/contract/console-people.ts', 'It works once, for {signIn}.'],
   ['src/contract/console-settings.ts', 'For {secret}, events are signed with the previous one too.'],

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { claimPage } from '../../src/modules/refunds/claim-page.js';
+import { daysOf, retention } from '../../src/core/shared/retention.js';
 import { languages, pickLocale } from '../../src/core/site/page-texts.js';
 
 const english = pickLocale(['en']).texts.claim;
@@ -73,5 +74,16 @@ describe('the page for refunds', () => {
     const page = await (await fetch(url, { headers: { 'Accept-Language': language } })).text();
     expect(page).toContain(`<title>${texts.title}</title>`);
     expect(page).toContain(`<html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">`);
+  });
+
+  it.each(languages)('the page in %s says for how many days a link is valid', async (language) => {
+    const days = daysOf(retention.refundLinkMs);
+    const { goneHelp } = pickLocale([language]).texts.claim;
+    expect(placeholders(goneHelp)).toEqual(['{days}']);
+    const page = await (await fetch(url, { headers: { 'Accept-Language': language } })).text();
+    expect(page).toContain(goneHelp.replace('{days}', String(days)));
+    // The noun has the form that follows 30: in Arabic, 7 days need another one.
+    const forms = new Intl.PluralRules(language);
+    expect(forms.select(days)).toBe(forms.select(30));
   });
 });

@@ -26,9 +26,11 @@ export const retention = {
   mailMs: 90 * dayMs,
 } as const;
 
+export const daysOf = (ms: number): number => ms / dayMs;
+
 /** A period as texts say it: in days if it is more than one, otherwise in hours or minutes. */
 export function spellPeriod(ms: number): string {
-  if (ms > dayMs) return `${ms / dayMs} days`;
+  if (ms > dayMs) return `${daysOf(ms)} days`;
   if (ms < hourMs) return `${ms / minuteMs} minutes`;
   return ms === hourMs ? 'one hour' : `${ms / hourMs} hours`;
 }

@@ -9,7 +9,8 @@ type English = (typeof data)['en']['texts'];
 
 /**
  * In `hosted`, `{shop}` is the merchant's name; in `receipt`, `{time}` is when the page was answered, and `{count}`
- * transfers of `{amount}` together are not listed. The script of the page for claims fills in the braces in `claim`.
+ * transfers of `{amount}` together are not listed. In `claim`, `{days}` is the number of days for which a link is valid; the page's
+ * script fills in the other braces.
  */
 export interface PageTexts extends Readonly<English> {
   readonly receipt: English['receipt'] & { readonly states: Readonly<Record<PaymentState, string>> };

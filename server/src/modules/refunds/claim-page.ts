@@ -13,9 +13,12 @@ import {
   sendPage,
   sendStylesheet,
 } from '../../core/site/page-frame.js';
+import { daysOf, retention } from '../../core/shared/retention.js';
 
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:' });
+
+const linkDays = String(daysOf(retention.refundLinkMs));
 
 /** @param scriptFile the page's script, which the build wrote */
 export function claimPage(publicUrl: string, scriptFile: string): Router {
@@ -30,7 +33,8 @@ export function claimPage(publicUrl: string, scriptFile: string): Router {
   });
   router.get('/refund', (request, response) => {
     const locale = localeOf(request);
-    const { hosted, claim: texts } = locale.texts;
+    const { hosted, claim } = locale.texts;
+    const texts = { ...claim, goneHelp: claim.goneHelp.replace('{days}', linkDays) };
     const content = html`<main>
       <h1 class="unseen">${texts.title}</h1>
       <refund-claim api-url="${path}" texts="${JSON.stringify(texts)}"></refund-claim>
