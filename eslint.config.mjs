@@ -173,8 +173,12 @@ export default defineConfig(
     rules: { '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }] },
   },
   {
-    // A function over a constant that is declared later throws if it is called while the core is assembled.
-    files: ['server/src/{core/core,core/hooks,app,modules,server}.ts', 'server/src/modules/*/module.ts'],
+    // A function over a constant that is declared later throws if it is called before: while the core is assembled, or when a
+    // request waits for its turn.
+    files: [
+      'server/src/{core/core,core/hooks,core/api/limits,app,modules,server}.ts',
+      'server/src/modules/*/module.ts',
+    ],
     rules: {
       '@typescript-eslint/no-use-before-define': [
         'error',

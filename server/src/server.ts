@@ -15,7 +15,7 @@ import { openFixedRates } from './core/money/fixed-rates.js';
 import { createCheckReady, healthRouter } from './core/ops/health.js';
 import { createJobs } from './core/ops/jobs.js';
 import { listen, type Listener } from './core/ops/listener.js';
-import { createMetrics, type Metrics } from './core/ops/metrics.js';
+import { createMetrics } from './core/ops/metrics.js';
 import { createOutage, withoutOutages } from './core/ops/outage.js';
 import type { Job } from './core/shared/feature.js';
 import { inOne } from './core/shared/in-one.js';
@@ -155,7 +155,7 @@ async function serve(
   const stopping = new AbortController();
   const outage = createOutage({ log: wholeLog, probe: () => checkWorks(database) });
   const log = withoutOutages(wholeLog, outage);
-  let metrics: Metrics | undefined;
+  const metrics = config.metricsToken === undefined ? undefined : createMetrics(config.metricsToken);
   await database.gatherStatistics();
   await ensureTestSeed(database);
   const app = await createApp({
@@ -197,18 +197,16 @@ async function serve(
     },
     config.readyLimits,
   );
-  if (config.metricsToken !== undefined) {
-    metrics = createMetrics(config.metricsToken, {
-      networks,
-      isReady: () =>
-        checkReady().then(
-          () => true,
-          () => false,
-        ),
-      jobs: jobList.map(({ name }) => name),
-      figures: parts.flatMap((part) => part.figures?.() ?? []),
-    });
-  }
+  metrics?.addSources({
+    networks,
+    isReady: () =>
+      checkReady().then(
+        () => true,
+        () => false,
+      ),
+    jobs: jobList.map(({ name }) => name),
+    figures: parts.flatMap((part) => part.figures?.() ?? []),
+  });
   const jobs = createJobs(jobList, log, metrics?.watchRun);
 
   listener.serve(

@@ -1,8 +1,13 @@
 /** `/metrics`: what it reports, who may read it, and that it identifies no merchant or payer. */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { HDKey } from '@scure/bip32';
 import { api, endpointsOf } from 'crypto-checkout/contract';
+import express from 'express';
 import { describe, expect, it } from 'vitest';
+import { createMetrics } from '../../src/core/ops/metrics.js';
 import { call } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer } from '../support/server.js';
@@ -215,4 +220,22 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     else expect(open).toBeUndefined();
     await stop();
   });
+});
+
+it('A payment that ends while the server is still put together is counted', async () => {
+  const metrics = createMetrics(token);
+  metrics.countPayment('success');
+  metrics.addSources({ networks: () => [], isReady: () => Promise.resolve(true), jobs: [], figures: [] });
+  const server = createServer(express().use(metrics.router)).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { headers });
+    const found = samples(await response.text());
+    expect(found.get('checkout_payments_total{status="success"}')).toBe(1);
+    expect(found.get('checkout_ready')).toBe(1);
+  } finally {
+    server.close();
+  }
 });

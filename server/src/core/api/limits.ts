@@ -110,16 +110,19 @@ function createTurns(perSecond: number) {
     if (line) await new Promise<void>((resolve) => line.push(resolve));
     else lines.set(ip, []);
     let isOver = false;
-    const end = () => {
+    const letNextRun = () => {
       if (isOver) return;
       isOver = true;
-      clearTimeout(late);
       const next = lines.get(ip)?.shift();
       if (next) next();
       else lines.delete(ip);
     };
     const waiting = lines.get(ip)?.length ?? 0;
-    const late = setTimeout(end, Math.min(longestTurnMs, longestWaitMs / (waiting + 1)));
+    const late = setTimeout(letNextRun, Math.min(longestTurnMs, longestWaitMs / (waiting + 1)));
+    const end = () => {
+      clearTimeout(late);
+      letNextRun();
+    };
     const endLater = () => {
       // Requests that other addresses sent in the meantime are read before an immediate runs.
       if (response.statusCode !== 429) return setImmediate(end);
@@ -180,20 +183,26 @@ function createGate() {
 
 /** Ends something once: when the reply is sent or the client has left, at the latest after a turn's time, or before if it is called. */
 function endWith(response: Response, end: () => void): () => void {
+  let isOver = false;
   const once = () => {
     if (isOver) return;
     isOver = true;
-    clearTimeout(late);
     end();
   };
-  let isOver = false;
   const late = setTimeout(once, longestTurnMs);
+  const endNow = () => {
+    clearTimeout(late);
+    once();
+  };
   // Requests that others sent in the meantime are read before an immediate runs.
-  const soon = () => setImmediate(once);
+  const soon = () => setImmediate(endNow);
   if (response.destroyed) soon();
   else response.once('close', soon);
-  return once;
+  return endNow;
 }
+
+/** A page that follows a refund asks six times a minute, and many people can share an address. */
+const readsPerFailure = 12;
 
 export function createIpLimits(limits: Limits) {
   const takeTurn = createTurns(limits.requestsPerSecondPerIp);
@@ -248,9 +257,6 @@ export function createIpLimits(limits: Limits) {
     return added;
   }
 }
-
-/** A page that follows a refund asks six times a minute, and many people can share an address. */
-const readsPerFailure = 12;
 
 function createLimiters(limits: Limits, factor: number) {
   return {

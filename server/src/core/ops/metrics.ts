@@ -35,6 +35,8 @@ export interface Metrics {
   readonly watchRun: WatchRun;
   /** Counts a payment that reached a status of the API, such as `success` or `error`. */
   countPayment(status: string): void;
+  /** Adds the jobs and figures of the server's parts. Once, before the first scrape. */
+  addSources(sources: MetricSources): void;
   /** `GET /metrics`, protected by the token. */
   readonly router: Router;
 }
@@ -42,8 +44,11 @@ export interface Metrics {
 /** Node reads more than thirty, and each with a path of its own would be a series. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** @param token the scraper sends it as `Authorization: Bearer` */
-export function createMetrics(token: string, sources: MetricSources): Metrics {
+/**
+ * Created before the parts of the server, so that nothing they do goes uncounted. `addSources` then adds their figures.
+ * @param token the scraper sends it as `Authorization: Bearer`
+ */
+export function createMetrics(token: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -73,13 +78,8 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     labelNames: ['status'],
     registers,
   });
-  // An alert can only compare existing values: without a first value, a job that never succeeds would go unnoticed.
+  // An alert can only compare existing values.
   for (const status of paymentStatus.options) payments.inc({ status }, 0);
-  for (const job of sources.jobs) {
-    lastRun.setToCurrentTime({ job });
-    for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
-  }
-  showFigures(sources, registers);
 
   // Proxies that block this path block no other spelling of it.
   const router = Router({ caseSensitive: true, strict: true });
@@ -113,6 +113,14 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
       if (!isFailed) lastRun.setToCurrentTime({ job });
     },
     countPayment: (status) => payments.inc({ status }),
+    addSources(sources) {
+      // Without a first value, an alert would not notice a job that never succeeds.
+      for (const job of sources.jobs) {
+        lastRun.setToCurrentTime({ job });
+        for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
+      }
+      showFigures(sources, registers);
+    },
     router,
   };
 }
