@@ -12,8 +12,8 @@ import { errorMessage } from './core/shared/error-message.js';
 
 const usage = `Usage: crypto-checkout-server start [--check] [--help]
 
-Serves the API, the hosted payment pages, the widget's script and the demo shop. With --check it only says whether it could:
-it reads the settings and their files, and looks for the database and the port. Environment variables configure it:
+Serves the API, the hosted payment pages and its other pages, and the widget's script. With --check it only says whether it
+could: it reads the settings and their files, and looks for the database and the port. Environment variables configure it:
 
 ${describeVariables(settings)}
 `;

@@ -2,6 +2,7 @@
  * A merchant's account settings in the console: webhook URL, test keys and the shop's appearance; and the audit log.
  */
 import * as z from 'zod/mini';
+import { auditLogQuery } from './audit-log.js';
 import { goLive } from './console-go-live.js';
 import { endpoint } from './endpoint.js';
 import { described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
@@ -242,10 +243,7 @@ const auditLog = {
     key: 'session',
     description:
       'Lists who changed what, newest first: the newest 10,000 entries of the range, among which a person or an action is looked for, and `total` counts no further.',
-    query: listQuery({
-      person: described(z.optional(requiredText()), 'Only what this person did, by id.'),
-      action: described(z.optional(requiredText()), 'Only this action, such as `refund.approved`.'),
-    }),
+    query: auditLogQuery,
     data: z.array(auditEntry),
     paginated: true,
     sample: {

@@ -49,6 +49,7 @@ export type CoreApi = typeof coreApi;
 export type Api = typeof api;
 
 export * from './checkout-schemas.js';
+export { auditLogQuery } from './audit-log.js';
 export { secretIn, secretWarning, type Secret } from './secret-text.js';
 export {
   checkoutRoutes,

@@ -97,7 +97,7 @@ export const transactions = {
       ),
       review: described(
         z.optional(z.enum(paymentReviews)),
-        'Only transactions that need attention, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was reverted (`reversed`), and that have no refund yet. Those that your staff have marked as handled in the console are left out, until something happens to them again.',
+        'Only transactions that need attention, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was reverted (`reversed`), and that have no refund yet. Those that your staff have marked as handled are left out, until something happens to them again.',
       ),
       txHash: described(
         z.optional(requiredText()),

@@ -173,7 +173,7 @@ const variables = {
   ),
   RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP: integer('Requests with unknown keys from one IP address', 10),
   RATE_LIMIT_PAGES_PER_SECOND_PER_IP: integer(
-    'Requests for pages, files, the demo shop and /readyz from one IP address',
+    'Requests for pages, files and /readyz from one IP address',
     50,
   ),
   RATE_LIMIT_SECRET_PER_SECOND: integer('Requests with one secret key; bursts may be twice as large', 100),

@@ -6,11 +6,16 @@ import {
   build,
   keepsTheSpecification,
   limitMs,
+  namedIn,
   onPostgres,
   onSqlite,
   readLeft,
   useWhole,
+  without,
 } from './without-modules.js';
+
+/** The pages of modules, as texts name them. */
+const pages = /\b(?:console|demo\s+shop)\b/;
 
 describe('The product', () => {
   const readWhole = useWhole();
@@ -27,6 +32,8 @@ describe('The product', () => {
       );
       expect(whole.commands).toEqual(expect.arrayContaining(names));
     }
+    // The other tests find no removed command in the same texts.
+    expect(namedIn(whole, ['merchants update'])).toContain('books export: merchants update');
   });
 
   it('The product has each module after those that the module requires', () => {
@@ -47,6 +54,8 @@ describe('The product', () => {
       expect(left.consoleStatus).toBe(404);
       expect(left.docsUrl).toBe(null);
       expect(left.consoleReaders).toBe('*');
+      expect(namedIn(left, without(readWhole().commands, left.commands))).toEqual([]);
+      for (const [name, text] of left.helps) expect(text, name).not.toMatch(pages);
       const declared = modules.flatMap(({ tables }) => Object.keys(tables));
       expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);
       await keepsTheSpecification(folder, onSqlite, onPostgres);

@@ -23,6 +23,8 @@ export interface Left {
   readonly events: readonly string[];
   readonly tables: readonly string[];
   readonly commands: readonly string[];
+  /** Help texts: of the server, and of each group of commands and each command, by its name. */
+  readonly helps: readonly (readonly [name: string, text: string])[];
   readonly jobs: readonly string[];
   /** The names of environment variables. */
   readonly settings: readonly string[];
@@ -56,13 +58,15 @@ export interface Left {
 
 /** Prints it, from the compiled server in the folder where it runs, which first takes a payment. */
 const report = `
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
-import { commands } from './dist/command-line/registry.js';
+import { commands, groups } from './dist/command-line/registry.js';
+import { commandHelp, groupHelp } from './dist/core/commands/help.js';
 import { readConfig } from './dist/core/config.js';
 import { modules, product, settings } from './dist/modules.js';
 import { startServer } from './dist/server.js';
@@ -128,6 +132,11 @@ console.log(JSON.stringify({
   events: Object.keys(openApi.webhooks),
   tables: tables.map(({ name }) => name),
   commands: [...commands.keys()],
+  helps: [
+    ['start', execFileSync(process.execPath, ['dist/main.js', 'start', '--help'], { encoding: 'utf8' })],
+    ...groups.map((group) => [group.name, groupHelp(group.name, [group])]),
+    ...[...commands].map(([name, command]) => [name, commandHelp(name, command)]),
+  ],
   jobs: server.jobs.map(({ name }) => name),
   settings: Object.keys(settings),
   jobsOf: Object.fromEntries(
@@ -253,8 +262,15 @@ const ownPages: Readonly<Record<string, RegExp>> = {
   console: /^console$/,
 };
 
-const without = (whole: readonly string[], left: readonly string[]) =>
+export const without = (whole: readonly string[], left: readonly string[]) =>
   whole.filter((one) => !left.includes(one));
+
+/** Commands that help texts name, each with the name of the text. A line break can be in a command's name. */
+export const namedIn = ({ helps }: Left, commands: readonly string[]): string[] =>
+  commands.flatMap((command) => {
+    const words = new RegExp(`(?<![\\w-])${command.replaceAll(' ', '\\s+')}(?![\\w-])`);
+    return helps.filter(([, text]) => words.test(text)).map(([name]) => `${name}: ${command}`);
+  });
 
 /** A module and those that cannot be without it, in the order of the list. */
 function goingWith(name: string): Module[] {
@@ -317,6 +333,7 @@ async function expectNothingLeft(gone: readonly Module[], whole: Left): Promise<
     ),
   );
   expect(without(whole.commands, left.commands).sort()).toEqual(commands.sort());
+  expect(namedIn(left, commands), 'help texts name removed commands').toEqual([]);
   const paths = gone.flatMap(({ contract }) =>
     Object.values(contract).flatMap((endpoints) => Object.values(endpoints).map(({ path }) => path)),
   );

@@ -231,7 +231,7 @@ export function createIpLimits(limits: Limits) {
     },
     /** A request with a key that does not exist. */
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
-    /** Pages, files, the demo shop and `/readyz`. */
+    /** Pages, files and `/readyz`. */
     page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
     /**
      * A request with the token of a refund's claim or of a link to sign in, whose holder has no key. Each surface has limits of its

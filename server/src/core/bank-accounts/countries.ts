@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { api, Data } from 'crypto-checkout/contract';
+import type { coreApi, Data } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
-export type Country = Data<typeof api.countries.list>[number];
+export type Country = Data<typeof coreApi.countries.list>[number];
 
 export type Countries = ReturnType<typeof createCountries>;
 

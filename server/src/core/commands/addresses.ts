@@ -14,7 +14,7 @@ export const addressCommands: Group = {
       summary:
         "Prints all addresses that were given out from the merchant's deposit keys: index, path below the account, address, payment or wallet, and what was received.",
       details:
-        'Bitcoin and Litecoin keys come with the output descriptor and its range, for a wallet to import: without them, wallets look only 20 unused addresses ahead. Addresses of a treasury come with the salt that empties them, see docs/treasury.md.',
+        'Bitcoin and Litecoin keys come with the output descriptor and its range, for a wallet to import: without them, wallets look only 20 unused addresses ahead. Addresses of contracts come with the salt that empties them.',
       options: {
         merchant: option.merchant('whose addresses').required(),
         format: option.format(['csv', 'json'], 'csv: one address on each line; json: the keys as well'),

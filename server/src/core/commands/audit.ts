@@ -1,5 +1,5 @@
 /** `audit …`: shows who changed keys, webhooks, settings and destinations of money. */
-import { settingsApi } from 'crypto-checkout/contract';
+import { auditLogQuery } from 'crypto-checkout/contract';
 import type { AuditCheck } from '../merchants/audit-chain.js';
 import type { AuditEntry } from '../merchants/audit-log.js';
 import { command, type Group } from './command.js';
@@ -11,11 +11,11 @@ export const auditCommands: Group = {
   name: 'audit',
   summary: 'The audit log.',
   commands: {
-    list: listCommand(settingsApi.auditLog.list.query, {
+    list: listCommand(auditLogQuery, {
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
-        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, erased customers, sandbox resets, transfers and payouts that were settled by hand, and all that people change in the console, with their sign-ins. The database refuses to change it, "audit check" shows whether it was changed anyway, and it contains no secret.',
+        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, sandbox resets, transfers and payouts that were settled by hand, sign-ins, and all that people change. The database refuses to change it, "audit check" shows whether it was changed anyway, and it contains no secret.',
       what: 'entries',
       rows: ({ database, auditLog }, filter) => auditLog.list(database.reader, filter),
       line: entryText,

@@ -14,7 +14,7 @@ export const ledgerCommands: Group = {
       summary: "Checks the ledger's invariants and prints how many records each covers.",
       details: `Exits with 1 if one is violated, or if something could not be read.
 
-With --chain, each forwarder must hold what the books say, to the unit, at a final block; a treasury may hold more, but not less. Exits with 3 if something is missing, and with 4 if there is a surplus, which a reconciliation books. Dust, which is less than the smallest payment, is only reported. The addresses of extended keys may differ, since your wallet spends from them without this server: such a difference is only reported.`,
+With --chain, each address whose contract can only pay to one wallet must hold what the books say, to the unit, at a final block; the wallet may hold more, but not less. Exits with 3 if something is missing, and with 4 if there is a surplus. Dust, which is less than the smallest payment, is only reported. The addresses of extended keys may differ, since your wallet spends from them without this server: such a difference is only reported.`,
       options: {
         chain: option.flag('also compares the books with the nodes, for every network with a node'),
       },

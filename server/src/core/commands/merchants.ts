@@ -26,11 +26,11 @@ const settings = {
     'where payments that a page created with the public key may send the payer afterwards, such as https://shop.example,https://www.shop.example. An empty list removes it',
   ),
   booksCurrency: option.code(
-    'the currency in which "books export" says what bookings were worth (default: USD). Exports of months that are over change with it',
+    'the currency in which exports say what bookings were worth (default: USD). Exports of months that are over change with it',
   ),
   timeZone: option.text(
     'NAME',
-    'the time zone in which the console shows times and counts days, such as Europe/Berlin (default: UTC)',
+    "the time zone in which the merchant's people see times and count days, such as Europe/Berlin (default: UTC)",
   ),
   transfers: option.oneOf(
     ['any', 'saved'],

@@ -1,5 +1,5 @@
 /** `payments …`: lists, finds and shows payments, and exports them. */
-import { api, csvLine, decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
+import { coreApi, csvLine, decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { withoutControls } from './printable.js';
 import { writeNewFile } from './files.js';
@@ -13,7 +13,7 @@ const scoped = {
   merchant: option.merchant('the merchant').required(),
   mode: option.mode('the mode of the payments'),
 };
-const { query } = api.transactions.list;
+const { query } = coreApi.transactions.list;
 /** Options that were there before the API had these filters. */
 const spelling = { txRef: 'reference', customer: 'email', txHash: 'transaction' };
 /** A terminal shows the longest page. */
@@ -60,7 +60,7 @@ export const paymentCommands: Group = {
     }),
     export: command({
       summary:
-        "Exports a merchant's payments by their creation, oldest first, with the transfers that arrived, what was credited and charged, and refunds. To close a month, use books export.",
+        "Exports a merchant's payments by their creation, oldest first, with the transfers that arrived, what was credited and charged, and refunds.",
       details:
         'The CSV has four kinds of lines: a payment, then its receipts, its credits and its refunds. The sum of the column net is the amount that the payments added to the balance, less refunds; the base amount of a refund is its worth when it was created. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
       options: {

@@ -1,5 +1,5 @@
 /** `transfers …`: for operators, who send transfers by hand on real networks. */
-import { api } from 'crypto-checkout/contract';
+import { coreApi } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { TransferRow } from '../db/schema.js';
 import { command, type Group } from './command.js';
@@ -13,7 +13,7 @@ export const transferCommands: Group = {
   name: 'transfers',
   summary: "Transfers of merchants' coins, which you send by hand on real networks.",
   commands: {
-    list: listCommand(api.transfers.list.query, {
+    list: listCommand(coreApi.transfers.list.query, {
       summary: 'Lists the transfers, oldest first, at most 1000.',
       details: 'Send the pending ones whose executor is "operator" by hand, then settle them.',
       what: 'transfers',

@@ -1,5 +1,5 @@
 /** `webhooks …`: lists and retries the events that were sent to merchants. */
-import { api } from 'crypto-checkout/contract';
+import { coreApi } from 'crypto-checkout/contract';
 import type { WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
 import { command, type Group } from './command.js';
@@ -8,7 +8,7 @@ import * as option from './options.js';
 import { filtersOf, queryOptions, readQuery } from './query-options.js';
 import { listRecords } from './records.js';
 
-const { query } = api.webhooks.list;
+const { query } = coreApi.webhooks.list;
 
 export const webhookCommands: Group = {
   name: 'webhooks',

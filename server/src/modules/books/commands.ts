@@ -47,7 +47,7 @@ export const bookCommands = (rules: (context: CommandContext) => Books): Group =
     export: command({
       summary:
         'Exports all that changed the balances of a merchant in a period, oldest first: one line per booking, with its value at that time.',
-      details: `A booking belongs to the time at which it was posted, so that a period that is over never changes: what is corrected later is a line of its own, when it is corrected. The bookings of a period add up to the difference of the balances at its ends; the command checks that, says both, and exits with 1 if they differ. docs/accounting.md explains the columns.
+      details: `A booking belongs to the time at which it was posted, so that a period that is over never changes: what is corrected later is a line of its own, when it is corrected. The bookings of a period add up to the difference of the balances at its ends; the command checks that, says both, and exits with 1 if they differ. To close a month, use this command, not "payments export", which goes by the creation of payments. docs/accounting.md explains the columns.
 
 --profile writes the columns that an accounting program imports, in the merchant's currency (merchants update --books-currency): bookings that have no value, or moved nothing, are left out, and counted. Text that a spreadsheet would take for a formula gets an apostrophe in front.`,
       options: {

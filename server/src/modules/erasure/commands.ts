@@ -17,7 +17,7 @@ export const customerCommands = (rules: (context: CommandContext) => Erasure): G
       summary:
         "Erases a customer's personal data for good, in both modes: email, names and phone numbers, in customers, payments, descriptions, webhook payloads and stored replies.",
       details:
-        'Amounts, transactions and references stay, so the books still add up. A blacklisted customer is no longer recognized afterwards. Exports and backups that were made before still contain the data.',
+        'Amounts, transactions and references stay, so the books still add up. A blacklisted customer is no longer recognized afterwards. Exports and backups that were made before still contain the data. The audit log records the erasure.',
       args: { email: option.text('EMAIL', "the customer's email address, in any case") },
       options: {
         merchant: option.merchant('the merchant whose customer it is').required(),

@@ -36,7 +36,7 @@ export const restoreCommands = (rules: (context: CommandContext) => Restore): Gr
     confirm: command({
       summary:
         'Lets work continue after a restore, and leaves out what may have been given out or paid since the backup.',
-      details: `Without --yes it only says what was found and what it will do. It leaves out the addresses that may have been given out, gives treasuries new contracts for their addresses, and holds the transfers that may have been paid: "transfers exported" lists them. Settle each with "transfers settle", or let it go with "transfers release". Raise the gap limit of wallets by as many addresses as it says.`,
+      details: `Without --yes it only says what was found and what it will do. It leaves out the addresses that may have been given out, gives treasuries new contracts for their addresses, and holds the transfers that may have been paid, which it names. Settle each with "transfers settle", or let it go: docs/backup.md says how. Raise the gap limit of wallets by as many addresses as it says.`,
       options: {
         spare: option.integer(
           'N',
