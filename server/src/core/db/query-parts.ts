@@ -5,7 +5,7 @@
 import type { Reader } from './engine.js';
 import type { Tables } from './table.js';
 
-/** Rooms of the core extend it, with `declare module`, where they ask. */
+/** The rooms that ask extend it, with `declare module`. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- extended elsewhere
 export interface QueryParts {}
 

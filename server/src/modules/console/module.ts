@@ -7,8 +7,10 @@ import {
   home,
   peopleApi,
   relations as relationsApi,
+  sandbox,
   settingsApi,
   transfersByHand,
+  type Endpoints,
   type Role,
 } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
@@ -16,7 +18,6 @@ import type { Core } from '../../core/core.js';
 import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
-import { sandboxEndpoints } from '../../core/sandbox/endpoints.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { Permissions } from '../../core/shared/permissions.js';
 import type { Mode } from '../../core/shared/scope.js';
@@ -125,6 +126,7 @@ export const consoleModule = defineModule({
     const { CONSOLE: isOn } = settingsOf(config, consoleSettings);
     const { permissions } = described;
     const url = consoleUrl(publicUrl);
+    const sandboxEndpoints: Endpoints = isSandboxOn ? { sandbox } : {};
     const people = createPeople({
       ...core,
       consoleUrl: url,
@@ -132,7 +134,7 @@ export const consoleModule = defineModule({
         permissions.shortOf(role, {
           ...described.api,
           ...described.console,
-          ...sandboxEndpoints(isSandboxOn),
+          ...sandboxEndpoints,
         }),
     });
     const { sessions } = people;

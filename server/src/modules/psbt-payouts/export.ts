@@ -8,7 +8,7 @@ import type { TransferRow } from '../../core/db/schema.js';
 import { readCursor } from '../../core/scanning/cursors.js';
 import { invalidState } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
-import { ensureDue } from '../../core/withdrawals/ensure-due.js';
+import { ensureDue } from '../networks/ensure-due.js';
 import { lockTransfers, unheldTransfers } from '../../core/withdrawals/waiting-transfers.js';
 import { heldAmong, knownCoins } from './coin-store.js';
 import { chooseCoins, type CoinChoice } from './coins.js';

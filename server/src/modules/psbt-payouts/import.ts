@@ -7,7 +7,7 @@ import { amountIn, expectedOf, walletOf, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { isWithin, scopeOf, type Within } from '../../core/shared/scope.js';
-import { ensureDue } from '../../core/withdrawals/ensure-due.js';
+import { ensureDue } from '../networks/ensure-due.js';
 import type { PsbtTable } from './tables.js';
 
 export async function importSigned(

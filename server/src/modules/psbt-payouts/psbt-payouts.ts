@@ -7,7 +7,7 @@ import type { ConnectedNetwork } from '../../core/chains/connected.js';
 import { chunksOf } from '../../core/db/chunks.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
-import { exportFigures } from '../../core/shared/export-figures.js';
+import { exportFigures } from '../networks/export-figures.js';
 import { byNetwork } from '../../core/shared/feature.js';
 import { invalidState } from '../../core/shared/problem.js';
 import { bump } from './bump.js';

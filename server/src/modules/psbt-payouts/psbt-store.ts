@@ -8,7 +8,7 @@ import { tables, type TransferRow } from '../../core/db/schema.js';
 import { valuesOf } from '../../core/db/values.js';
 import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import { orNotFound } from '../../core/shared/problem.js';
-import type { ExportedTransfers } from '../../core/shared/export-figures.js';
+import type { ExportedTransfers } from '../networks/export-figures.js';
 import type { Scope, Within } from '../../core/shared/scope.js';
 import { unheldTransfers } from '../../core/withdrawals/waiting-transfers.js';
 import type { SpentCoin } from './build.js';

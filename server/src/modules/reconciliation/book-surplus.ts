@@ -7,7 +7,7 @@ import { amountsOf, type ChainAsset } from '../../core/chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../../core/chains/chain.js';
 import { lockCursor } from '../../core/scanning/cursors.js';
 import { applyOldBlocks, rescan } from '../../core/scanning/rescan.js';
-import { readBooked, sweepParts } from '../../core/addresses/booked.js';
+import { readBooked, sweepParts } from '../networks/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../../core/db/database.js';
 import { isPayable } from '../../core/db/payment-status.js';
 import type { Mode } from '../../core/shared/scope.js';
-import type { Place } from '../../core/addresses/booked.js';
+import type { Place } from '../networks/booked.js';
 
 /** Of the merchants with open payments, so many share a block. */
 const mostMerchants = 10;

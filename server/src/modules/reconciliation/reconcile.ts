@@ -11,7 +11,7 @@ import { amountText } from '../../core/commands/records.js';
 import type { ChainHead } from '../../core/chains/chain.js';
 import type { AskedBalance } from '../networks/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
-import { placeKey, readBooked, sizeOf, sweepParts, type Place } from '../../core/addresses/booked.js';
+import { placeKey, readBooked, sizeOf, sweepParts, type Place } from '../networks/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
 

@@ -14,7 +14,7 @@ import type { NetworkRef } from '../../core/chains/chain.js';
 import { isNodeFailure } from '../networks/rpc/node-error.js';
 import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
 import { ownedAddresses } from '../../core/addresses/owners.js';
-import { placeKey, type Place } from '../../core/addresses/booked.js';
+import { placeKey, type Place } from '../networks/booked.js';
 import { createOpenPicker, lastSequence, pickRound, type GivenAddress } from './pick.js';
 import { compare, outcomeSoFar, reconcile, type Finding, type Look } from './reconcile.js';
 import { refOf, type ReconcileDeps, type Reconciled } from './reconcile-deps.js';

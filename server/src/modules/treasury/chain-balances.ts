@@ -3,7 +3,7 @@
  * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
 import { fromChain } from '../../core/chains/assets.js';
-import { readBooked, sizeOf } from '../../core/addresses/booked.js';
+import { readBooked, sizeOf } from '../networks/booked.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';

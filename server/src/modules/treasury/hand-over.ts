@@ -8,7 +8,7 @@ import type { TransferRow } from '../../core/db/schema.js';
 import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
 import { invalidField, invalidState, orNotFound } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
-import { ensureDue } from '../../core/withdrawals/ensure-due.js';
+import { ensureDue } from '../networks/ensure-due.js';
 import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
 import { ensureUnsent } from './asked-before.js';
 import * as store from './export-store.js';

@@ -9,7 +9,7 @@ import { isoTime } from '../../core/shared/clock.js';
 import { groupBy } from '../../core/shared/group-by.js';
 import { invalidField, invalidState, orNotFound } from '../../core/shared/problem.js';
 import type { Mode, Scope, Within } from '../../core/shared/scope.js';
-import { ensureDue } from '../../core/withdrawals/ensure-due.js';
+import { ensureDue } from '../networks/ensure-due.js';
 import { lockTransfers } from '../../core/withdrawals/waiting-transfers.js';
 import { ensureUnsent } from './asked-before.js';
 import * as store from './export-store.js';

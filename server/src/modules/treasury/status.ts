@@ -5,7 +5,7 @@
 import { readCursor as readScan } from '../../core/scanning/cursors.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
 import type { Reader } from '../../core/db/engine.js';
-import { exportFigures } from '../../core/shared/export-figures.js';
+import { exportFigures } from '../networks/export-figures.js';
 import { byNetwork, type Figure } from '../../core/shared/feature.js';
 import { reservedTransfers, unclearTransfers } from './export-store.js';
 import { placeOf, type TreasuryContext } from './context.js';

@@ -2,13 +2,13 @@
  * The sums that addresses received and sent up to a block, by the books; and the size at which a difference matters.
  * Amounts are in units of the chain.
  */
-import { inChunks } from '../db/chunks.js';
-import type { Reader } from '../db/engine.js';
-import { filtersBy } from '../db/plans.js';
-import { queryPartsOf } from '../db/query-parts.js';
-import { sumUnits } from '../db/units.js';
-import { toChain, type ChainAsset } from '../chains/assets.js';
-import type { NetworkRef } from '../chains/chain.js';
+import { inChunks } from '../../core/db/chunks.js';
+import type { Reader } from '../../core/db/engine.js';
+import { filtersBy } from '../../core/db/plans.js';
+import { queryPartsOf } from '../../core/db/query-parts.js';
+import { sumUnits } from '../../core/db/units.js';
+import { toChain, type ChainAsset } from '../../core/chains/assets.js';
+import type { NetworkRef } from '../../core/chains/chain.js';
 
 /** Identifies a balance on a network. */
 export interface Place {
@@ -18,7 +18,7 @@ export interface Place {
 
 export const placeKey = ({ address, currency }: Place): string => `${address}/${currency}`;
 
-declare module '../db/query-parts.js' {
+declare module '../../core/db/query-parts.js' {
   interface QueryParts {
     readonly sweeps?: SweepParts;
   }

@@ -1,6 +1,6 @@
-/** The figures in `/metrics` about transfers that any room exported for a wallet. */
-import { byNetwork, type Figure } from './feature.js';
-import type { Mode } from './scope.js';
+/** The figures in `/metrics` about transfers that any module exported for a wallet. */
+import { byNetwork, type Figure } from '../../core/shared/feature.js';
+import type { Mode } from '../../core/shared/scope.js';
 
 /** The transfers of a network that exports hold. */
 export interface ExportedTransfers {

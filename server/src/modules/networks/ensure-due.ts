@@ -1,9 +1,9 @@
-/** Asked in the transaction that gives transfers away to be paid, by the rooms that do. */
-import type { Transaction } from '../db/engine.js';
-import type { TransferRow } from '../db/schema.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { invalidState } from '../shared/problem.js';
-import type { WhyHeld } from './deps.js';
+/** Asked in the transaction that gives transfers away to be paid, by the modules that do. */
+import type { Transaction } from '../../core/db/engine.js';
+import type { TransferRow } from '../../core/db/schema.js';
+import type { Ledger } from '../../core/ledger/ledger.js';
+import { invalidState } from '../../core/shared/problem.js';
+import type { WhyHeld } from '../../core/withdrawals/deps.js';
 
 /** Problem: `invalid_state` if one of the transfers must not be paid now. @param exportId of theirs, if they are in one */
 export async function ensureDue(
