@@ -46,7 +46,7 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 const connections = Number(options.connections);
-/** Of each of the two others: well below the limits of a live secret key, and of one address with a public test key. */
+/** The rate of each of the two others: well below the limits of a live secret key, and of one address with a public test key. */
 const readsPerSecond = 25;
 /** Half of them are dust, and half are parts of the price. */
 const smallTransfers = 2000;

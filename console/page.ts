@@ -74,7 +74,7 @@ export interface View {
   redraw(): void;
 }
 
-/** Of an action that needs a fresh sign-in: asked for before its form opens, wherever the action was started. */
+/** Runs an action that needs a fresh sign-in: asked for before its form opens, wherever the action was started. */
 export const guarded = (run: (view: View) => Promise<unknown>) => async (view: View) => {
   if (await view.prove()) await run(view);
 };

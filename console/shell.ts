@@ -57,7 +57,7 @@ export class CheckoutConsole extends LitElement {
 
   /** Aborted when the element is removed. */
   #connection = new AbortController();
-  /** Of the page of the address, while it is open. */
+  /** The visit to the page at the current address, while it is open. */
   #visit: Visit | undefined;
   /** The server's mark of the first page's payment, before it was read. */
   #seen: string | undefined;
@@ -536,7 +536,7 @@ export class CheckoutConsole extends LitElement {
   }
 }
 
-/** Of an entry of the menu, with the pages that belong to it; undefined for none. */
+/** The count of a menu entry, with the pages that belong to it; undefined if none of them has one. */
 function countOf(counts: Counts, name: string): number | undefined {
   const own = Object.entries(counts).filter(([page]) => (placeOf(page)?.parent ?? page) === name);
   return own.length === 0 ? undefined : own.reduce((sum, [, count]) => sum + count, 0);

@@ -9,9 +9,9 @@ export interface GalleryState {
   readonly attributes?: Readonly<Record<string, string>>;
   /** The server's answer; without it there is no payment yet. */
   readonly payment?: Payment;
-  /** Calls that the server refuses, or never answers. */
   /** A transfer that the payer has checked, and its relation to the payment. */
   readonly transfer?: TransferCheck;
+  /** Calls that the server refuses, or never answers. */
   readonly trouble?: Readonly<Partial<Record<'create' | 'set' | 'lock' | 'verify', 'hangs' | 'fails'>>>;
 }
 

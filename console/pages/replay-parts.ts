@@ -19,7 +19,7 @@ interface Progress {
   readonly refused: number;
 }
 
-/** Of the page in view. It ends when the page is left. */
+/** The replay that runs on the page in view. It ends when the page is left. */
 let running: (Progress & { readonly stop: () => void }) | undefined;
 
 /** @param total of the events that the filter selects */

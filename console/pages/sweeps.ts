@@ -25,7 +25,7 @@ type Group = Plan['groups'][number];
 
 interface Progress {
   state: keyof typeof texts.states;
-  /** Of the transaction or batch. */
+  /** The wallet's answer: the hash of a transaction, the id of a batch, or the hashes of its transactions. */
   answer?: string;
 }
 

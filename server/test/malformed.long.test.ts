@@ -17,7 +17,7 @@ import { roundsOf } from './support/rounds.js';
 import { startServer, type TestServer } from './support/server.js';
 
 const count = roundsOf({ usual: 200, soak: 4000 });
-/** Of the requests with hostile values: all in a soak. */
+/** The number of requests with hostile values that are sent: all of them in a soak. */
 const hostileCount = roundsOf({ usual: 147, soak: 10_000 });
 const atOnce = 16;
 /** The most that one request may cost, with everything that the process does meanwhile. One that takes the square of its length costs seconds. */

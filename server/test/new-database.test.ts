@@ -43,7 +43,7 @@ it('An empty file is no database either', async () => {
   );
 });
 
-it('If it is asked for it makes the file, and starts on it again without being asked', async () => {
+it('With DATABASE_CREATE=on the server makes the file, and later starts on it without the setting', async () => {
   const path = join(directory, 'right.db');
   const env = { NETWORKS_FILE: networks, DATABASE_URL: `sqlite:${path}` };
   await (await start({ ...env, DATABASE_CREATE: 'on' })).stop();
@@ -51,7 +51,7 @@ it('If it is asked for it makes the file, and starts on it again without being a
   await (await start(env)).stop();
 });
 
-it('Without a live network it makes the file, unless DATABASE_CREATE is off', async () => {
+it('Without a live network the server makes the file, unless DATABASE_CREATE is off', async () => {
   const url = (name: string) => `sqlite:${join(directory, name)}`;
   await (await start({ DATABASE_URL: url('test.db') })).stop();
   await expect(start({ DATABASE_URL: url('other.db'), DATABASE_CREATE: 'off' })).rejects.toThrow(

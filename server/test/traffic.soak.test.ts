@@ -21,13 +21,13 @@ const minutes = Number(env['SOAK_MINUTES'] || roundsOf({ usual: 0, soak: 1 })) |
 const perSecond = 50;
 const open = Math.min(10_000, Math.ceil((10_000 * minutes) / 60));
 const token = 'scrape-me-0123456789';
-/** Of Node.js itself, 55; 200 are the aim, and a busy machine has more requests at once. */
+/** Node.js itself takes 55; 200 are the aim, and a busy machine has more requests at once. */
 const mostMegabytes = 230;
 
 interface Quarter {
-  /** Of each request that a payer waits for, in milliseconds. */
+  /** The time of each request that a payer waits for, in milliseconds. */
   readonly times: number[];
-  /** Of the sandbox's transfers, each until a scan has seen it. */
+  /** The time of each sandbox transfer, until a scan has seen it. */
   readonly transferTimes: number[];
   residentMegabytes: number;
 }

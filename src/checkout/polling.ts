@@ -91,7 +91,7 @@ export class Polling {
 
   /**
    * Makes another call, with retries.
-   * @param onLost as of `Poller.retry`
+   * @param onLost as in `Poller.retry`
    */
   async request<T>(
     signal: AbortSignal,

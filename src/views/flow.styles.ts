@@ -217,7 +217,7 @@ export const flowStyles = css`
     font-weight: 400;
     color: var(--_muted);
   }
-  /* Of a line that loads later, so that nothing moves. */
+  /* Room for a line that loads later, so that nothing moves. */
   .place {
     min-height: 49px;
   }

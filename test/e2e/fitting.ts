@@ -24,7 +24,7 @@ export function misfits(): string[] {
     if (!isRow && (box.left < edge.left - 1 || box.right > edge.right + 1))
       found.push(`${name} is cut by the edge`);
     if (one.matches('button, .button') && one.scrollWidth > one.clientWidth + 1) found.push(`${name} is cut`);
-    // Of a long text, a part is shown.
+    // A table cell shows only a part of a long text.
     const shown = (isRow ? one.closest('td') : null)?.getBoundingClientRect() ?? box;
     const x = (Math.max(box.left, shown.left) + Math.min(box.right, shown.right)) / 2;
     const on = document.elementFromPoint(x, box.top + box.height / 2);

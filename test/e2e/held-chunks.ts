@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 
 export interface HeldChunks {
-  /** Of a shop's page with the element. */
+  /** The address of a shop's page with the element. */
   readonly pageUrl: string;
   /** The names of the delivered chunks, in order. */
   readonly delivered: readonly string[];

@@ -188,7 +188,7 @@ export function useStageWithCommands({
   let directory: string;
   let more: Readonly<Record<string, string>> | undefined;
   const pathOf = (name: string) => join(directory, name);
-  /** Of the server and the commands. */
+  /** The environment of the server and the commands. */
   const env = () => ({ DATABASE_URL: `sqlite:${pathOf('data.sqlite')}`, NETWORKS_FILE: '', ...more });
   const stage = useStage({
     ...(blockIntervalMs !== undefined && { blockIntervalMs }),

@@ -75,7 +75,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
     }
   }
 
-  it('Are found before and after they were loaded, in their mode only', async () => {
+  it('Watched addresses are found before and after they were loaded, in their mode only', async () => {
     await add('a0', 'b0');
     expect(await find('a0', 'x')).toEqual(['a0']);
     await load();
@@ -83,7 +83,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
     expect(await watched.find('live', ['a0', 'b0'])).toEqual(new Set());
   });
 
-  it('Are found if an EVM address is asked in lower case, and answered like that', async () => {
+  it('A watched EVM address is found in lower case too, and returned as it was asked', async () => {
     const address = testAddress('evm', 7);
     await add(address);
     const lower = address.toLowerCase();
@@ -93,7 +93,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
     expect(await find(address)).toEqual([address]);
   });
 
-  it('Are found at once when another process adds them', async () => {
+  it('Addresses that another process adds are found at once', async () => {
     await load();
     const other = await openDatabase(testDatabase.url);
     await other.write((transaction) => insert(transaction, ['a1']));
@@ -103,7 +103,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
     expect(await find('a1', 'b1')).toEqual(['a1', 'b1']);
   });
 
-  it('Are hardly ever looked up if they belong to strangers', async () => {
+  it('Addresses of strangers are rarely looked up', async () => {
     await add('a2');
     await load();
     const before = watched.lookups();
@@ -111,7 +111,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
     expect(watched.lookups() - before).toBeLessThan(5);
   });
 
-  it('Are not added by a transaction that failed, and those after it are found', async () => {
+  it('An address whose transaction failed is not watched, and one that is added after it is found', async () => {
     await load();
     const failing = database.write(async (transaction) => {
       await insert(transaction, ['a3']);
@@ -143,7 +143,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
       );
     }
 
-    it('Are replaced by those that get their numbers, all at once', async () => {
+    it('Addresses that get the numbers of lost ones are found, all in one call', async () => {
       const [first, second] = await lose();
       await addAs('c1', first);
       await addAs('c2', second);
@@ -151,7 +151,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
       expect(await find('c1', 'c2', 'c3')).toEqual(['c1', 'c2', 'c3']);
     });
 
-    it('Are replaced by those that get their numbers, one by one', async () => {
+    it('Addresses that get the numbers of lost ones are found, one after the other', async () => {
       const [first, second] = await lose();
       await addAs('d1', first);
       expect(await find('d1')).toEqual(['d1']);
@@ -159,14 +159,14 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
       expect(await find('d1', 'd2')).toEqual(['d1', 'd2']);
     });
 
-    it('Are replaced also where only the newest number is given again to the same address', async () => {
+    it('An address that gets a lost number is found, even if the newest number goes to the same address as before', async () => {
       const [first, second] = await lose();
       await addAs('e1', first);
       await addAs(`lost ${index - 3}`, second);
       expect(await find('e1')).toEqual(['e1']);
     });
 
-    it('Are noticed once: later calls read no more than before', async () => {
+    it('A loss is noticed once: the call after that reads a single row', async () => {
       await lose();
       await find('x');
       const { reader } = database;
@@ -197,7 +197,7 @@ describe.each(enginesOfTurn)('Watched addresses on $name', (engine) => {
 
   // SQLite has one writer.
   if (engine.name === 'PostgreSQL') {
-    it('Are found if their transaction commits after a later one', async () => {
+    it('An address is found if its transaction commits after a later one', async () => {
       await load();
       let commit = () => {};
       const mayCommit = new Promise<void>((resolve) => {

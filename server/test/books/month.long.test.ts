@@ -124,7 +124,7 @@ describe.each(enginesOfSoak)('The books of two months, on $name', (engine) => {
     );
     shop.time.now += 1000;
     await sendOut();
-    // Of the two payouts to the bank, it sends one of November back.
+    // A second payout to the bank; then the bank sends back the one of November.
     shop.time.now += hour;
     await payToBank('2', 'Settlement 8');
     await keepRates();

@@ -69,7 +69,7 @@ export async function openEmptyFixture(url: string): Promise<ChainFixture> {
   return fixtureOn(database, new ManualClock());
 }
 
-/** Of the merchant that all transfers go to. */
+/** The merchant that all transfers go to. */
 export const merchantId = 'MERCHANT';
 export const blockIntervalMs = 1000;
 

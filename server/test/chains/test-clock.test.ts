@@ -33,11 +33,11 @@ describe.each(enginesOfQuick)('The clock on $name', (engine) => {
   const advance = (seconds: number, merchantId = 'MINE') =>
     database.write((transaction) => clock.advance(transaction, merchantId, seconds));
 
-  it('Shows real time at first', () => {
+  it('The clock shows real time at first', () => {
     expect([clock.real(), clock.now(live), clock.now(mine)]).toEqual([start, start, start]);
   });
 
-  it("Moves forward with each step, in test mode only, and does not move other merchants' clocks", async () => {
+  it("The clock moves forward with each step, in test mode only, and does not move other merchants' clocks", async () => {
     expect(await advance(1800)).toBe(start + 1_800_000);
     expect(clock.now(mine)).toBe(start);
     await clock.refresh();
@@ -49,7 +49,7 @@ describe.each(enginesOfQuick)('The clock on $name', (engine) => {
     expect([clock.now(theirs), clock.now(live), clock.real()]).toEqual([start + 5000, start, start]);
   });
 
-  it('Does not move if the change is rolled back', async () => {
+  it('The clock does not move if the change is rolled back', async () => {
     const failing = database.write(async (transaction) => {
       await clock.advance(transaction, 'MINE', 60);
       throw new Error('rolled back');
@@ -59,7 +59,7 @@ describe.each(enginesOfQuick)('The clock on $name', (engine) => {
     expect(clock.now(mine)).toBe(start);
   });
 
-  it('Moves in another process after a refresh, and in one that starts later', async () => {
+  it('The clock moves in another process after a refresh, and in one that starts later', async () => {
     const other = await createTestClock(database, () => real);
     await advance(60);
     expect(other.now(mine)).toBe(start);
@@ -68,7 +68,7 @@ describe.each(enginesOfQuick)('The clock on $name', (engine) => {
     expect((await createTestClock(database, () => real)).now(mine)).toBe(start + 60_000);
   });
 
-  it('Is at most ten years ahead, and says how much is left', async () => {
+  it('The clock is at most ten years ahead, and a refusal says how much is left', async () => {
     await advance(maxOffsetSeconds - 30);
     await expect(advance(31)).rejects.toMatchObject({
       code: 'validation_error',
@@ -79,7 +79,7 @@ describe.each(enginesOfQuick)('The clock on $name', (engine) => {
     expect(await advance(0)).toBe(start + maxOffsetSeconds * 1000);
   });
 
-  it('Converts a real time, but not one from before the last move', async () => {
+  it('The clock converts a real time, but not one from before the last move', async () => {
     expect([clock.at(mine, start - 1), clock.at(live, 5)]).toEqual([start - 1, 5]);
     await advance(60);
     await clock.refresh();

@@ -9,7 +9,7 @@ import { createPermissions } from '../../src/core/shared/permissions.js';
 import type { PersonCaller } from '../../src/core/shared/scope.js';
 import { changesRoute, changeStream } from '../../src/modules/console/http/change-stream.js';
 
-it('Watches for nobody who has left before it was known who it is', async () => {
+it('Nothing is watched for a caller who has left before being identified', async () => {
   const watch = vi.fn(() => () => {});
   let asked = () => {};
   const isAsked = new Promise<void>((resolve) => (asked = resolve));

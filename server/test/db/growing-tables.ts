@@ -88,7 +88,7 @@ export const testGrowingTables = (engine: TestEngine, payments: number): unknown
         const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
         const keys = join(directory, 'data.key');
         await writeFile(keys, randomBytes(32).toString('base64'), { mode: 0o600 });
-        // Of the million changes of a rotation, a part is enough to see how they are planned.
+        // A rotation makes a million changes: a sample of them is enough to see how they are planned.
         const url = explainingUrl(busy.databaseUrl, ['auto_explain.sample_rate=0.01']);
         const shop = await busy.start(url, { DATA_KEY_FILE: keys });
         const target = await engine.createEmpty();

@@ -43,7 +43,7 @@ function signed(body: string) {
 const found = (program: string) => execute(program, ['--version']).then(Boolean, () => false);
 const [hasPython, hasPhp, hasCurl] = await Promise.all(['python3', 'php', 'curl'].map(found));
 
-describe('Create a payment', () => {
+describe('The guide to create a payment', () => {
   let server: TestServer;
   let merchant: Shop;
   let folder: string;

@@ -289,7 +289,7 @@ describe('A token transfer', () => {
     address = newAddress();
   });
   const received = () => follower.received(address).map(({ amount }) => amount);
-  /** Of a range of blocks, and not of one by its hash. */
+  /** True if a call reads the logs of a range of blocks, and not of one by its hash. */
   const isRange = ({ params: [filter] }: ProxiedCall) => 'fromBlock' in (filter as object);
 
   it.each<[string, (receipt: object) => object]>([

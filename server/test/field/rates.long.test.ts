@@ -312,7 +312,7 @@ describe('A market that makes its source refuse all of them', () => {
   });
 });
 
-describe('A market that is there and means nothing', () => {
+describe('A listed market without a meaningful price', () => {
   const crossed = { a: ['94.9', '1', '1'], b: ['95.1', '1', '1'] };
 
   // btcpayserver#6022: "the bid should be lower than ask" took all of Kraken away.

@@ -175,7 +175,7 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
     expect(await lock(other)).toBe('409 sold_out');
   });
 
-  it('Never more are held than there are, however many payers lock at once on all servers', async () => {
+  it('No more are held than there are in stock, however many payers lock at once on all servers', async () => {
     for (const stock of [1, 1, 3]) {
       const link = await merchant.createLink({ ...lamp, stock });
       const ids = [];

@@ -291,7 +291,7 @@ describe('Sources that misbehave', () => {
 });
 
 describe('The intervals at which sources are asked', () => {
-  it('Not before they are due, and sources of fiat rates hardly ever', async () => {
+  it('Sources are not asked before they are due, and fiat sources only rarely', async () => {
     await refresh();
     await refresh();
     time += 16_000;

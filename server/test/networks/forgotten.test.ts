@@ -11,7 +11,7 @@ const json = (request: IncomingMessage) => jsonOf(request) as Promise<{ id: numb
 const { signal } = new AbortController();
 const [hash, other] = ['aa'.repeat(32), 'bb'.repeat(32)];
 
-describe('Of transactions that a scan misses,', () => {
+describe('Transactions that a scan misses', () => {
   const servers: Server[] = [];
   afterEach(() => {
     for (const server of servers.splice(0)) {
@@ -65,17 +65,17 @@ describe('Of transactions that a scan misses,', () => {
     ['one has them', ['unknown', 'waits'], 'by none'],
     ['one has read the block that decided', ['is over', undefined], 'by all'],
     ['one has read a block that another one has not', ['is over', 'waits'], 'by none'],
-  ] as const)('if %s', async (_name, answers, expected) => {
+  ] as const)('Missing transactions are forgotten by all or none if %s', async (_name, answers, expected) => {
     expect((await ask(answers)).forgotten).toEqual(both(expected));
   });
 
-  it('some are forgotten if one node stalls, which costs the scan three seconds', async () => {
+  it('Missing transactions are forgotten by some if one node stalls, which costs the scan less than five seconds', async () => {
     const { forgotten, ms } = await ask(['unknown', undefined]);
     expect(forgotten).toEqual(both('by some'));
     expect(ms).toBeLessThan(5000);
   });
 
-  it('none is known to be if no node answers, or half of the budget is not left', async () => {
+  it('No transaction is known to be forgotten if no node answers, or if asking would not leave half of the budget', async () => {
     expect((await ask([undefined])).forgotten).toEqual([]);
     const { forgotten, pool } = await ask(['unknown'], 4);
     expect(forgotten).toEqual([]);

@@ -155,7 +155,7 @@ describe('a real network', () => {
     expect(asked).toBe(1);
   });
 
-  it('many checks at once do not use the half of the scan either, and count no longer once they ended', async () => {
+  it('many simultaneous checks leave the scan its half of the budget, and stop counting once they end', async () => {
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => {
       answer = resolve;

@@ -172,7 +172,7 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
     expect(await stateOf(payment)).toBe('settled');
   });
 
-  it('While nobody read the chain, a block whose time is set back to before its parent’s is as late as that', async () => {
+  it('While nobody read the chain, a block dated before its parent counts as late as its parent', async () => {
     const [payment, other] = [await lock(), await lock()];
     shop.cents.set('LTC', 50n);
     // The parent is the last of one step of catching up, or the one before in the same step.

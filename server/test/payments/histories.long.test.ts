@@ -185,7 +185,7 @@ async function live(shop: SteppedShop, seed: number): Promise<void> {
     }
   }
 
-  /** Of the money of a payment, in one of the coins that it may have been paid in. */
+  /** Asks for a refund of a payment, in one of the coins that it may have been paid in. */
   async function refund(payment: ModelPayment): Promise<void> {
     const network = payment.network as Network;
     const { merchant } = payment;

@@ -94,7 +94,7 @@ export interface RefundWish {
   readonly isToday: boolean;
 }
 
-/** Of the stablecoins that histories pay in, in units. Less, and less than a hundredth of the amount due, is dust. */
+/** In units of the stablecoins that histories pay in. Less than this, and than a hundredth of the amount due, is dust. */
 const smallestAmount = 10_000n;
 const inclusionMs = 6 * 3_600_000;
 

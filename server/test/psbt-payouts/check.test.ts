@@ -40,7 +40,7 @@ describe('The smallest output that nodes relay', () => {
 });
 
 describe('The weight of a transaction', () => {
-  // Of one input and two outputs, as every wallet shows it: 226, 166, 141 and 153.5 virtual bytes with their own outputs.
+  // One input and two outputs, as every wallet shows them: 226, 166, 141 and 153.5 virtual bytes with their own outputs.
   it.each([
     ['p2pkh', 'p2pkh', 226 * 4],
     ['p2sh-p2wpkh', 'p2sh', 166 * 4],

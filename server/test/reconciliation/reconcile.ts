@@ -73,7 +73,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
         { timeout: 15_000, interval: 20 },
       );
 
-    it('credits a payment that a contract sent, though the node keeps no older state', async () => {
+    it('Reconciliation credits a payment that a contract sent, though the node keeps no older state', async () => {
       proxy.change = ({ method, params: [, at] }) =>
         method === 'eth_call' && at !== 'latest'
           ? new Error('missing trie node: state is not available')
@@ -124,7 +124,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(addresses).toBeGreaterThanOrEqual(0n);
     });
 
-    it('credits nothing for coins that a dropped sweep has put back, however long the watcher cannot read', async () => {
+    it('Reconciliation credits nothing for coins that a dropped sweep has put back, however long the watcher cannot read', async () => {
       const { address, amount } = await fixture.pay('ETH');
       await anvil.mine(2);
       const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
@@ -141,7 +141,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await received(address)).toBe(amount);
     });
 
-    it('credits once what a rescan finds as a transfer, and names the transfer', async () => {
+    it('A credited payment is not credited again when a rescan finds its transfer, and names the transfer', async () => {
       const { id, address, amount } = await fixture.lock('USDT');
       // A node that leaves out logs, and says that the block has none.
       proxy.change = ({ method, params: [first] }, result) => {
@@ -167,7 +167,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await statusOf(id)).toBe('success');
     });
 
-    it('replaces a balance that several transfers made up, when they are found one by one', async () => {
+    it('A credited balance is replaced by the transfers that made it up, when they are found one by one', async () => {
       const { id, address, amount } = await fixture.lock('USDT');
       proxy.change = ({ method, params: [first, at] }, result) => {
         if (method === 'eth_getLogs') return [];
@@ -224,7 +224,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await receiptsAt(address)).toEqual([]);
     });
 
-    it('raises an alarm for a shortage, not before a second look, notifies who has chosen that, and credits nothing when the balance is back', async () => {
+    it('A shortage raises an alarm only after a second look, notifies those who chose it, and credits nothing when the balance returns', async () => {
       const { server } = fixture;
       const { merchantId } = server.bootstrapped;
       await invite(server, 'accountant', 'ada@shop.example');

@@ -57,7 +57,7 @@ describe.each(enginesOfTurn)('Quotes of refunds, on $name', (engine) => {
     ]);
   });
 
-  it('A payment that failed quotes what came, and one without money nothing', async () => {
+  it('A failed payment quotes the amount that arrived; one without money has nothing to refund', async () => {
     const { id, address } = await merchant.lock();
     expect(await quote(id)).toEqual([]);
     await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);

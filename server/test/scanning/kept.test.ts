@@ -69,7 +69,7 @@ describe('Transfers that are about to be dropped', () => {
     expect(pending.gone).toEqual(missing);
   });
 
-  it('Of a flood, 200 are asked about in turn, and none is dropped before its turn', async () => {
+  it('A flood of transfers is asked about in turns of 200, and none is dropped before its turn', async () => {
     missing = idsTo(450);
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await kept()).toBe(450);
@@ -81,7 +81,7 @@ describe('Transfers that are about to be dropped', () => {
     expect(await kept()).toBe(250);
   });
 
-  it('Those that only some nodes have forgotten are dropped after ten minutes in which no node had them', async () => {
+  it('Transfers that only some nodes have forgotten are dropped after ten minutes in which no node had them', async () => {
     missing = idsTo(1);
     const scanFor = async (minutes: number) => {
       for (let seconds = 0; seconds < minutes * 60; seconds += 10) {
@@ -114,7 +114,7 @@ describe('Transfers that are about to be dropped', () => {
     expect(await kept()).toBe(1);
   });
 
-  it('Those that the nodes were not asked about are asked about next', async () => {
+  it('Transfers that the nodes were not asked about are asked about next', async () => {
     missing = idsTo(5);
     answer = (hashes) => Promise.resolve(new Map(hashes.slice(0, 2).map((hash) => [hash, 'by none'])));
     for (let turn = 0; turn < 3; turn += 1) {

@@ -72,7 +72,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       expect(await readCursor(reader, chain)).toMatchObject(await chain.head(signal));
     }
 
-    it('Starts at the head, without history, and reads pending transfers', async () => {
+    it('A first scan starts at the head, without history, and reads pending transfers', async () => {
       await fixture.send('tron', 'USDT');
       await fixture.mine('tron', 3);
       const txHash = await fixture.send('tron', 'USDT');
@@ -86,7 +86,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       });
     });
 
-    it('Sees a transfer while it is pending, then in its block', async () => {
+    it('The scanner sees a transfer while it is pending, then in its block', async () => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       const txHash = await fixture.send('tron', 'USDT');
@@ -101,7 +101,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Sees that a pending transfer was dropped', async () => {
+    it('The scanner sees that a pending transfer was dropped', async () => {
       const { scanner } = scan(fixture);
       await fixture.send('tron', 'USDT');
       await scanner.scanNow(testNetwork('tron'));
@@ -111,7 +111,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Catches up after a gap in steps, and reads pending transfers only at the end', async () => {
+    it('The scanner catches up after a gap in steps, and reads pending transfers only at the end', async () => {
       await scan(fixture).scanner.scanNow(testNetwork('tron'));
       for (let part = 0; part < 4; part += 1) {
         await fixture.send('tron', 'USDT');
@@ -126,7 +126,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Says once that a chain has stopped, and once that it continues', async () => {
+    it('The scanner logs once that a chain has stopped, and once that it continues', async () => {
       const { scanner, lines } = scan(fixture, { lagLimitMs: 60_000 });
       await scanner.scanNow(testNetwork('tron'));
       scanner.start();
@@ -183,7 +183,7 @@ export const testScanner = (engine: TestEngine): unknown =>
         await expectFollowed();
       });
 
-      it('below it stops the network and says so, until somebody accepts it', async () => {
+      it('A reorganisation below the oldest block that is kept stops the network and says so, until somebody accepts it', async () => {
         const { scanner, lines } = scan(fixture);
         await scanner.scanNow(testNetwork('tron'));
         await fixture.mine('tron', 150);
@@ -222,7 +222,7 @@ export const testScanner = (engine: TestEngine): unknown =>
         expect(await recordedPending(fixture.database.reader, 'tron')).toHaveLength(0);
       });
 
-      it('below it, in two steps', async () => {
+      it('A reorganisation below the oldest block that is kept stops the network if it comes in two steps, too', async () => {
         const { scanner } = scan(fixture);
         await scanner.scanNow(testNetwork('tron'));
         await fixture.mine('tron', 400);
@@ -236,7 +236,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       });
     });
 
-    it('Follows a chain that reorganises and grows between two scans', async () => {
+    it('The scanner follows a chain that reorganises and grows between two scans', async () => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       await fixture.send('tron', 'USDT');
@@ -248,7 +248,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Reverts nothing if the chain only gets shorter, and continues when it is longer again', async () => {
+    it('The scanner reverts nothing if the chain only gets shorter, and continues when it is longer again', async () => {
       const chain = fixture.chain('tron');
       let cut = 0;
       const shorter: Chain = {
@@ -281,7 +281,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed(shorter);
     });
 
-    it('Waits for a node that lags, and says what to do once it has stayed behind for five minutes', async () => {
+    it('The scanner waits for a node that lags, and says what to do once the node has stayed behind for five minutes', async () => {
       const tron = testNetwork('tron');
       const chain = new ScriptedChain('test', 'tron', 0, fixture.clock.time);
       const forgetHead = vi.fn();
@@ -335,7 +335,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       expect(scanner.status()[0]?.problem).toBeUndefined();
     });
 
-    it('Never takes a transfer for dropped that is mined during the scan', async () => {
+    it('A transfer that is mined during a scan is never taken for dropped', async () => {
       const chain = fixture.chain('tron');
       let duringPending = (): Promise<void> => Promise.resolve();
       const moving: Chain = {
@@ -367,7 +367,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Ends its scan while nodes on different branches make it switch back and forth, and follows once they agree', async () => {
+    it('A scan ends although nodes on different branches make it switch back and forth, and a later one follows once they agree', async () => {
       const chain = fixture.chain('tron');
       let isTorn = false;
       let reported = 0;
@@ -398,7 +398,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       expect(await readCursor(fixture.database.reader, chain)).toMatchObject(await chain.head(signal));
     });
 
-    it('Reports pending transfers after a scan that could not read them, even if they are unchanged', async () => {
+    it('The scanner reports pending transfers after a scan that could not read them, even if they are unchanged', async () => {
       const chain = fixture.chain('tron');
       let isPendingRead = false;
       let seemsToMove = false;
@@ -433,7 +433,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Neither loses nor duplicates anything if it crashes between reading and writing', async () => {
+    it('A crash between reading and writing loses and duplicates nothing', async () => {
       let crashes: 'before the work' | 'before the commit' | undefined;
       const crashing: Database = {
         ...fixture.database,
@@ -460,7 +460,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       }
     });
 
-    it('Logs a failing chain once, does not let it delay the others, and follows it again when it is back', async () => {
+    it('A failing chain is logged once, does not delay the others, and is followed again when it is back', async () => {
       const chain = fixture.chain('tron');
       let isDown = true;
       let asked = 0;
@@ -495,7 +495,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       ]);
     });
 
-    it('Does not move the cursor if the sink fails', async () => {
+    it('The cursor does not move if the sink fails', async () => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       const before = await readCursor(fixture.database.reader, testNetwork('tron'));
@@ -518,7 +518,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Scans on its own, and writes nothing while neither the chain nor the clock moves', async () => {
+    it('The scanner scans on its own, and writes nothing while neither the chain nor the clock moves', async () => {
       let writes = 0;
       const counting: Database = {
         ...fixture.database,
@@ -560,7 +560,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       expect(fixture.sink.batches.filter(({ pending }) => pending?.length === 1)).toHaveLength(1);
     });
 
-    it('Stores the time of a requested scan, even if only a moment has passed', async () => {
+    it('The time of a requested scan is stored, even if only a moment has passed', async () => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       fixture.clock.time += 1;
@@ -570,7 +570,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       });
     });
 
-    it('Keeps the time of the latest scan if its own clock is behind another replica’s', async () => {
+    it('A replica whose clock is behind keeps the time of the latest scan', async () => {
       const { scanner } = scan(fixture);
       await scanner.scanNow(testNetwork('tron'));
       const latest = fixture.clock.time;
@@ -584,7 +584,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       });
     });
 
-    it('Shares scans between concurrent callers: each gets one that began after its call', async () => {
+    it('Concurrent callers share scans: each gets one that began after its call', async () => {
       const chain = fixture.chain('tron');
       let asked = 0;
       const counted: Chain = {
@@ -604,7 +604,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       expect(asked).toBeLessThanOrEqual(4);
     });
 
-    it('Stops at once, whatever the chain is doing', async () => {
+    it('The scanner stops although a chain has not answered, and logs nothing about it', async () => {
       let isAsked = false;
       const hanging: Chain = {
         ...fixture.chain('tron'),
@@ -621,7 +621,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       expect(lines).toEqual([]);
     });
 
-    it('Refuses to scan an unknown network', async () => {
+    it('A scan of an unknown network is refused', async () => {
       await expect(scan(fixture).scanner.scanNow(testNetwork('dogecoin'))).rejects.toThrow('dogecoin');
     });
   });

@@ -270,7 +270,7 @@ const installed = (['bash', 'zsh', 'fish'] as const).filter(
 );
 
 describe.each(installed)('Completion in %s', (shell) => {
-  /** Of the list of completions that zsh writes. */
+  /** The directory of the list of completions that zsh writes. */
   let directory: string;
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-shell-'));

@@ -29,7 +29,7 @@ describe.each(enginesOfQuick)('a clock that jumps, on $name', (engine) => {
     const state = { real: dueAt - 60 * minuteMs, monotonic: 0, charges: 0 };
     const charge = () => {
       state.charges += 1;
-      // Of a charge that fails, the transaction is rolled back: the next run finds the subscriber due again.
+      // The transaction of a failed charge is rolled back: the next run finds the subscriber due again.
       return Promise.reject(new Error('Counted'));
     };
     const billing = createBilling(

@@ -42,7 +42,7 @@ export const testBilling = (engine: TestEngine): unknown =>
     const types = async (id: string) => (await fixture.events(id)).map(({ type }) => type);
     const payNewest = async (id: string) => fixture.pay((await fixture.newest(id)).id);
 
-    it('charges each cycle when it is due and not before, and notifies the merchant', async () => {
+    it('each cycle is charged when it is due and not before, and the merchant is notified', async () => {
       const { id, createdAt } = await fixture.join(await fixture.createPlan({ frequency: 'daily' }));
       await fixture.advanceTo(Date.parse(createdAt) + (day - 60) * 1000);
       expect(await fixture.cycles(id)).toEqual([0]);
@@ -166,7 +166,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect((await types(id)).filter((type) => type === 'subscription.ended')).toHaveLength(1);
     });
 
-    it('continues if one of three is paid, even if it is the oldest or the newest', async () => {
+    it('a subscription continues if one of three charges is paid, even if it is the oldest or the newest', async () => {
       const planId = await fixture.createPlan({ frequency: 'weekly', numberOfTimesToCharge: 100 });
       const { id } = await fixture.join(planId, 'often@example.com');
       for (const isPaid of [false, false, true, false, false, true]) {
@@ -199,7 +199,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.subscriber(id)).toMatchObject({ isActive: false, noOfTimesPayed: 1 });
     });
 
-    it('charges nothing while the plan is off, nor for that time afterwards', async () => {
+    it('nothing is charged while the plan is off, nor for that time afterwards', async () => {
       const planId = await fixture.createPlan({ frequency: 'daily' });
       const { id } = await fixture.join(planId, 'off@example.com');
       await fixture.updatePlan(planId, { isActive: false });
@@ -220,7 +220,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(id)).toEqual([0, 4, 5]);
     });
 
-    it('charges a changed amount from the next cycle on', async () => {
+    it('a changed amount is charged from the next cycle on', async () => {
       const planId = await fixture.createPlan({ frequency: 'daily' });
       const { id } = await fixture.join(planId, 'more@example.com');
       await fixture.updatePlan(planId, { amount: 12.5 });
@@ -229,7 +229,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect((await fixture.newest(id)).totalDue).toBe(12.5);
     });
 
-    it("uses the customer's current email, and does not charge a blacklisted customer", async () => {
+    it("a charge uses the customer's current email, and a blacklisted customer is not charged", async () => {
       const planId = await fixture.createPlan({ frequency: 'daily' });
       const { id, customerId } = await fixture.join(planId, 'before@example.com');
       const update = (change: object) => fixture.ask('PATCH', `/v1/customers/${customerId}`, change);
@@ -244,7 +244,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(id)).toEqual([0, 1, 4]);
     });
 
-    it('retries a failed charge, without delaying the others', async () => {
+    it('a failed charge is retried, without delaying the others', async () => {
       const daily = { frequency: 'daily' };
       const stuck = await fixture.join(
         await fixture.createPlan({ ...daily, currency: 'EUR' }),
@@ -280,7 +280,7 @@ export const testBilling = (engine: TestEngine): unknown =>
       expect(await fixture.cycles(stuck.id)).toEqual([0, 1]);
     });
 
-    it('skips a cycle that could not be charged before the next one was due', async () => {
+    it('a cycle that could not be charged before the next one was due is skipped', async () => {
       const planId = await fixture.createPlan({ frequency: 'daily', currency: 'EUR' });
       const { id } = await fixture.join(planId, 'passed@example.com');
       withoutRate.add('EUR');

@@ -30,7 +30,7 @@ const oldBlocks = 200;
 export interface BusyShop {
   readonly databaseUrl: string;
   readonly model: EvmModel;
-  /** Of the payments in coins; undefined if there is no Litecoin Core here. */
+  /** The node for payments in Litecoin; undefined if there is no Litecoin Core here. */
   readonly litecoin: LitecoinNode | undefined;
   readonly receiver: Receiver;
   /** Gathers the statistics that plans are made from. SQLite has none before, and PostgreSQL those of an almost empty database. */

@@ -94,7 +94,7 @@ async function readUrl(output: NodeJS.ReadableStream): Promise<string | undefine
 
 /** The servers of one database: one on SQLite, two on PostgreSQL. */
 export interface Servers {
-  /** Of one that is running. */
+  /** The address of one that is running. */
   readonly url: string;
   /** Kills one of them at random, and starts it again. */
   restartOne(): Promise<void>;

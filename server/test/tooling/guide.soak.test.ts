@@ -173,7 +173,7 @@ afterAll(async () => {
 
 const openApi = async () => (await fetch(`${server.url}/openapi.json`)).json() as Promise<object>;
 
-/** Of an example account: nobody spends what is paid to it. */
+/** The key of an example account: nobody spends the money that is paid to it. */
 const accountKey = () =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).derive("m/44'/60'/0'").publicExtendedKey;
 

@@ -17,7 +17,7 @@ import { confirmations, openTreasury, treasury, type TreasuryFixture } from './t
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
-/** Of the treasury: anvil's second account. */
+/** The treasury's key: that of anvil's second account. */
 const treasuryKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d';
 
 export const testWatcher = (engine: TestEngine): unknown =>

@@ -23,7 +23,7 @@ export interface WebhookShop {
   setEndpoint(receiver: Pick<Receiver, 'url' | 'secret'>, merchantId?: string, mode?: Mode): Promise<void>;
   /** Removes the first account's webhook URL. */
   removeEndpoint(): Promise<void>;
-  /** Of the first account's endpoint in test mode. */
+  /** Makes a new secret for the first account's endpoint in test mode, and returns it. */
   rotateSecret(): Promise<string>;
   /** Creates another account with a webhook URL. @returns its id */
   merchant(receiver: Receiver): Promise<string>;

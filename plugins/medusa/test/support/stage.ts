@@ -41,7 +41,7 @@ export interface Region {
 
 export interface Stage {
   readonly api: Running;
-  /** Of the payment server. */
+  /** The payment server's. */
   readonly database: string;
   readonly medusa: Running;
   readonly relay: Relay;

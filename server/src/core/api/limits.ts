@@ -50,7 +50,7 @@ export function createLimits(limits: Limits) {
 
 const dayMs = 86_400_000;
 
-/** The most that is stored of a request's body, which its length need not say. */
+/** The largest part of a body that is stored, however long the body is. */
 const mostOfBody = 6000;
 
 /** The approximate number of bytes that a payer's request leaves in the database for longer than an hour, with indexes. */
@@ -87,7 +87,7 @@ function createStoredLimit(limit: number) {
   };
 }
 
-/** A request that takes longer waits itself, such as for a node or a slow client, and keeps no others waiting. */
+/** A longer request is itself waiting (for a node or a slow client), so the next one may start. */
 const longestTurnMs = 20;
 
 /** About how long the last one in a line waits, however long the line is. */

@@ -47,7 +47,7 @@ export interface Call {
   readonly values: readonly string[];
 }
 
-/** After so long, a caller is asked again who it is. */
+/** If reading the body takes longer, the caller is authenticated again. */
 const slowBodyMs = 1000;
 
 /** Reads, validates and handles a call. */

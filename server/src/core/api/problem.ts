@@ -81,7 +81,7 @@ function fileRefusalOf(error: unknown): FileRefusal | undefined {
   return { status, contentRange: headers['Content-Range'] };
 }
 
-/** The headers that a response already has are of the file. */
+/** The headers that a response already has belong to the file. */
 function sendFileRefusal(response: Response, { status, contentRange }: FileRefusal): void {
   for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) response.removeHeader(name);
   if (contentRange !== undefined) response.setHeader('Content-Range', contentRange);

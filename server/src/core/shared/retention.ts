@@ -13,14 +13,14 @@ export const retention = {
   webhookMs: { delivered: 30 * dayMs, failed: 90 * dayMs },
   /** The time for which a rotated webhook secret still signs. */
   previousSecretMs: dayMs,
-  /** A session of the console ends when it was not used for so long, and at the latest after its whole time. */
+  /** A console session ends after `sessionIdleMs` without use, and after `sessionMs` in any case. */
   sessionIdleMs: 12 * hourMs,
   sessionMs: 7 * dayMs,
   /** Links with which a person of the team signs in. */
   signInLinkMs: 30 * minuteMs,
   /** Links with which a payer claims a refund. */
   refundLinkMs: 30 * dayMs,
-  /** Digests of the addresses of payers who pressed a payment link; so long, its order can be started over. */
+  /** Digests of the addresses of payers who pressed a payment link: its order can be started over for this long. */
   linkVisitorMs: dayMs,
   /** Messages to payers that are sent or given up: without their texts. */
   mailMs: 90 * dayMs,

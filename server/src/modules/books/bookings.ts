@@ -89,7 +89,7 @@ function describe(posting: store.PostingRow, about: About, { personalData }: Boo
 export interface BookingsRequest {
   readonly postings: readonly store.PostingRow[];
   readonly zone: string;
-  /** Of the values. */
+  /** The currency of the values. */
   readonly currency: Currency;
   /** By asset, the balances before the first posting, in units. They are brought up to date. */
   readonly totals: Map<string, bigint>;

@@ -15,7 +15,7 @@ import type { SessionsDeps } from './sessions.js';
 import * as store from './people-store.js';
 import { peopleTables, sealed, type PasskeyTable, type PersonTable } from './tables.js';
 
-/** Of one person. */
+/** The most passkeys that one person can have. */
 const maxPasskeys = 10;
 const signInPurpose = 'sign in';
 const { transports: transportsColumn } = peopleTables.passkeys.columns;
@@ -112,7 +112,7 @@ export function createPasskeys(deps: PasskeysDeps) {
     ): Promise<undefined> {
       const name = await store.deletePasskey(transaction, person.id, id);
       if (name === undefined) throw notFound('passkey');
-      // Of a passkey from before names were kept apart from the log.
+      // A passkey may be from before names were kept apart from the log.
       await auditLog.remember(transaction, { id, merchantId, personId: person.id, value: name });
       await auditLog.record(transaction, {
         merchantId,

@@ -6,7 +6,7 @@ import { refundQueries } from '../../core/payments/refunds-of.js';
 import { isWithin, type Scope } from '../../core/shared/scope.js';
 
 /**
- * Of each payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, its webhooks, and the staff's notes.
+ * Covers each payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, its webhooks, and the staff's notes.
  * @returns a function that finds the mark of one; undefined if a merchant's mode has no such payment
  */
 export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {

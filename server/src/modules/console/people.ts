@@ -12,9 +12,9 @@ import * as store from './people-store.js';
 import { createSessions, type SignedIn } from './sessions.js';
 import { sealed, type PersonTable } from './tables.js';
 
-/** Of a server to try things out. Reserved for examples, so nobody gets mail there. */
+/** The first owner of a server to try things out. The domain is reserved for examples, so nobody gets mail there. */
 const firstOwner = 'owner@shop.example';
-/** Of one merchant. */
+/** The most people in one merchant's team. */
 const maxPeople = 100;
 
 export interface NewPerson {

@@ -158,7 +158,7 @@ export function demoShop(options: DemoShopOptions): Router {
     next();
   });
 
-  /** Kept for all visitors together: its calls of the API are much work for a request without a key. */
+  /** Shared by all visitors: its API calls are too costly for each request without a key. */
   let config: { readonly reply: Promise<object | undefined>; readonly until: number } | undefined;
   const forgetConfig = () => (config = undefined);
 

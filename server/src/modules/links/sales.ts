@@ -83,7 +83,7 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
       ? isWithinBounds(amount / BigInt(quantity), link)
       : amount === link.amount * BigInt(quantity);
 
-  /** The address cannot be read from it, and those of two servers are the same. */
+  /** A keyed digest: it does not reveal the address, and all servers compute the same one. */
   async function digest(transaction: Transaction, ...parts: readonly string[]): Promise<string> {
     const key = await ensureSetting(transaction, 'links key', randomBytes(32).toString('base64url'));
     return createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url');

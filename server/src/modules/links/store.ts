@@ -160,7 +160,7 @@ export async function dueInvoices(reader: Reader, scope: Scope, now: number, soo
   return rows.map(({ id }) => id);
 }
 
-/** Of those links: the ones whose price is paid, and the ones that a part has come for. */
+/** Those of the links whose price is paid, and those for which a part has arrived. */
 export async function paidOf(reader: Reader, ids: readonly string[]) {
   const rows =
     ids.length === 0

@@ -41,7 +41,7 @@ export const linkTables = {
       /** Those of an invoice: the price is their sum. */
       lines: json(invoiceLines),
       due_at: time().nullable(),
-      /** Of an invoice, if the shop gave an e-mail address. */
+      /** The customer of an invoice, if the shop gave an e-mail address. */
       customer_id: text().references('customers.id').nullable(),
       /** The values of `due_at` for which its customer was reminded, before it and after it. */
       due_told: time().nullable(),

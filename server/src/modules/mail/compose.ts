@@ -16,7 +16,7 @@ export interface Letter {
   /** `12.50 USDT`, if it is about another amount than the payment's. */
   readonly amount: string | undefined;
   readonly txHash: string | undefined;
-  /** Of a refund. */
+  /** The link with which a payer claims a refund. */
   readonly link: string | undefined;
   readonly linkUntil: number | undefined;
   readonly offUrl: string;

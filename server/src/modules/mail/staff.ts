@@ -23,7 +23,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 /** When a day's digest is sent, after midnight in the shop's zone. */
 const digestMs = 6 * hourMs;
-/** Of one kind to one person: the console has the rest, and the digest counts them. */
+/** The most messages of one kind to one person: the console has the rest, and the digest counts them. */
 const mostADay = 30;
 /** A network that catches up on its own needs nobody. */
 const behindMs = 5 * 60_000;

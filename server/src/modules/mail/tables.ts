@@ -34,7 +34,7 @@ export const mailTables = {
       /** `12.50 USDT`, if it is about another amount than the payment's. */
       amount: text().nullable(),
       tx_hash: text().nullable(),
-      /** Of a refund: a secret, encrypted if there is a data key. Emptied once it was sent, or given up. */
+      /** The link for a refund: a secret, encrypted if there is a data key. Emptied once it was sent, or given up. */
       link: text(),
       link_until: time().nullable(),
       /** The last part of the link by which the payer wants no more of them, encrypted in the same way. */

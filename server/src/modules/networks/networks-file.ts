@@ -243,7 +243,7 @@ function configureAssets(
   return { assets, chainAssets };
 }
 
-/** Of a token that the configuration adds without saying more. */
+/** The smallest payment of a token, unless the configuration sets one. */
 const defaultMinimum = '0.01';
 
 function configureToken(

@@ -12,7 +12,7 @@ export type Branch = 0 | 1;
 export type SpendingAccount = ReturnType<typeof readSpendingAccount>;
 
 interface KeyOrigin {
-  /** Of the key that the path starts from. */
+  /** The fingerprint of the key that the path starts from. */
   readonly fingerprint: number;
   readonly path: number[];
 }
@@ -22,7 +22,7 @@ export interface AccountUse {
   readonly net: AddressNet;
   /** If the key's prefix leaves it open. */
   readonly script: ScriptType | undefined;
-  /** Of the wallet's master key, eight hexadecimal digits; undefined if it is not known. */
+  /** The fingerprint of the wallet's master key, eight hexadecimal digits; undefined if it is not known. */
   readonly fingerprint: string | undefined;
   /** From the master key to the account, such as `m/84'/0'/0'`; undefined for the usual one. */
   readonly path: string | undefined;

@@ -87,7 +87,7 @@ export function planEmptying(
   return { fee, change: 0n, virtualSize: virtualSize(weight) };
 }
 
-/** Of the signed transaction. */
+/** The weight of the signed transaction. */
 export const weightOf = (
   { account }: Wallet,
   coins: number,

@@ -27,7 +27,7 @@ export type Location =
       readonly kind: 'replaced';
       readonly spender: Spender;
       readonly fee: bigint;
-      /** Of the change that the PSBT has; 0 if the wallet has chosen another form. */
+      /** The amount of the PSBT's change output; 0 if the wallet has chosen another form. */
       readonly changeAmount: bigint;
     }
   /** A transaction that waits in the mempool, and is none of ours, spends its coins. */

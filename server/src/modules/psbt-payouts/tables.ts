@@ -33,7 +33,7 @@ export const psbtTables = {
     /** The deposit key whose account signs, and the address source that it is. */
     key_id: text().references('deposit_keys.id'),
     source_id: text(),
-    /** Of the wallet's master key, and the path from there to the account; null if they were not given. */
+    /** The fingerprint of the wallet's master key, and the path from there to the account; null if they were not given. */
     fingerprint: text().nullable(),
     account_path: text().nullable(),
     /** The child of the account's change chain that gets what is left; null if nothing was, in any version. */

@@ -226,7 +226,7 @@ async function settleTransfer(
         return undefined;
       }
       const second = await settlement.payAgain(transaction, row, sent);
-      // From now on, what becomes of this PSBT is about the second payment.
+      // From now on, this PSBT's outcome applies to the second payment.
       await store.replaceTransfer(transaction, psbt.id, row.id, second.id);
       return `It has paid ${row.id} a second time, which is booked as the transfer ${second.id}: compare them with the wallet`;
     }
@@ -261,7 +261,7 @@ export function conflict(
           'The network dropped the transaction, and its coins were spent elsewhere',
         );
       }
-      // Only one of them may have been.
+      // Perhaps only one of the coins was spent.
       await markUnspent(transaction, inputCoins(psbt));
     }
     await store.updatePsbt(transaction, id, {

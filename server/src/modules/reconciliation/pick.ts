@@ -5,7 +5,7 @@ import { isPayable } from '../../core/db/payment-status.js';
 import type { Mode } from '../../core/shared/scope.js';
 import type { Place } from '../networks/booked.js';
 
-/** Of the merchants with open payments, so many share a block. */
+/** The most merchants whose open payments are compared at one block. */
 const mostMerchants = 10;
 
 /**

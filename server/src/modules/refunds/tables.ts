@@ -62,7 +62,7 @@ export const refundTables = {
     browser_digest: text().nullable(),
     /** The key, the person's id, or the command line that made it. */
     created_by: text(),
-    /** Of the transfer that pays it; null until it is approved. */
+    /** The transfer that pays it; null until it is approved. */
     transfer_id: text().nullable(),
     tx_hash: text().nullable(),
     /** Why it was cancelled, if that was not the merchant's wish: the missing money of the payment came. */

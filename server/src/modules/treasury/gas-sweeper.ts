@@ -36,7 +36,7 @@ export function createGasSweeper(deps: TreasuryContext, privateKey: Uint8Array, 
     return network ? [createNetworkSweeper(deps, network, times)] : [];
   });
   return {
-    /** Of the gas key, with its checksum. */
+    /** The address of the gas key, with its checksum. */
     address: sender,
     /** Follows the open transactions, and sweeps what is due. */
     async advance(signal: AbortSignal): Promise<void> {

@@ -15,7 +15,7 @@ export function createOutflows(deps: TreasuryContext) {
   const { database, auditLog, clock } = deps;
 
   return {
-    /** Of a merchant's treasuries, oldest first. */
+    /** The payments out of a merchant's treasuries, oldest first. */
     async list({ merchantId, mode }: Scope): Promise<TreasuryPaymentRow[]> {
       const { treasuriesOf } = await readOwners(deps, database.reader, mode);
       const own = treasuriesOf(merchantId);

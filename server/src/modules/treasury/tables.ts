@@ -90,7 +90,7 @@ export const treasuryTables = {
    * cannot fail: the wallet may pay it at any time.
    */
   transfer_exports: table(ofOwn({ transfer_id: 'transfers' }), {
-    /** Of the export: the same for all transfers that were written together. */
+    /** The id of the export: the same for all transfers that were written together. */
     id: text(),
     transfer_id: text().references('transfers.id'),
     /** The person who exported it. */

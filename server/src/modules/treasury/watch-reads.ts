@@ -115,7 +115,7 @@ export function createTreasuryReader() {
   const blocks = createRangeReader<EvmHeader | EvmBlock>((evm, height) => evm.block(height));
 
   return {
-    /** Reads some of the blocks, with the same proofs as the scan: at least one, and as many as the node bears. */
+    /** Reads some of the blocks, with the same proofs as the scan: at least one, and as many as the node accepts. */
     async read(
       evm: EvmClient,
       range: BlockRange,

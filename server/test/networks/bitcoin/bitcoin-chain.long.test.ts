@@ -270,7 +270,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         signal,
       );
 
-    it('Catches up with blocks that link to each other, several at once', async () => {
+    it('A scan that catches up reads several blocks at once, which link to each other', async () => {
       const genesis = { height: 0, hash: litecoinRegtest.genesisHash };
       const { blocks, orphanedAbove, head } = await difference(genesis, [genesis]);
       expect(orphanedAbove).toBeUndefined();

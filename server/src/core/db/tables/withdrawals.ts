@@ -35,8 +35,8 @@ export const withdrawalTables = {
     /** The number of times that it waited again after it had succeeded. Part of its ledger keys. */
     reversals: integer(),
     /**
-     * The newest block of its network that was read when it was made: earlier payments were for something else. Null if
-     * none was.
+     * The newest block that was deep enough to settle by when the transfer was made. Payments up to that block were for something else.
+     * Null if none was read.
      */
     from_height: bigint().nullable(),
     /** The transfer that this one has paid once more: the wallet had it twice, and both were mined. Null for all others. */

@@ -31,7 +31,7 @@ const policy = policyOf({
 export interface ShownPage {
   readonly mode: string | undefined;
   readonly page: string;
-  /** Of the record that it is about, if it is about one. */
+  /** The id of the record that it is about, if it is about one. */
   readonly id: string | undefined;
 }
 

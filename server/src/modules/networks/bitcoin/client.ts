@@ -55,7 +55,7 @@ const blockchainInfo = z.object({
   // The rest only informs: a provider that answers for a node may leave it out.
   /** Such as main, test or regtest. */
   chain: z.catch(z.string(), ''),
-  /** Of the last eleven blocks, in epoch seconds. */
+  /** The median time of the last eleven blocks, in epoch seconds. */
   mediantime: z.catch(z.optional(count), undefined),
   initialblockdownload: z.catch(z.optional(z.boolean()), undefined),
   /** The lowest block that a pruned node still has; absent if it has all. */

@@ -40,7 +40,7 @@ export interface Move {
 
 interface FoundMove extends Move {
   readonly block: EvmHeader;
-  /** Of a token; undefined if the transaction itself sends the coin. */
+  /** A token transfer's log; undefined if the transaction itself sends the coin. */
   readonly log?: EvmLog;
   /** Undefined for a token. */
   readonly transaction?: EvmTransaction;

@@ -1,5 +1,5 @@
 /**
- * Sends calls in requests of a size that a node bears. Nodes and providers refuse batches in many forms: the whole, a
+ * Sends calls in requests of a size that a node accepts. Nodes and providers refuse batches in many forms: the whole, a
  * part, or by leaving calls unanswered. Any of them halves the size, down to single calls; answers are kept, and the
  * size grows again slowly.
  */

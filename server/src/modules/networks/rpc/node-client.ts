@@ -1,4 +1,4 @@
-/** Talks JSON-RPC to one node over HTTP: timeouts, batches of a size that the node bears, and waiting when it asks for it. */
+/** Talks JSON-RPC to one node over HTTP: timeouts, batches of a size that the node accepts, and waiting when it asks for it. */
 import { parseRetryAfter } from 'crypto-checkout/contract';
 import { errorMessage } from '../../../core/shared/error-message.js';
 import { groupBy } from '../../../core/shared/group-by.js';
@@ -255,7 +255,7 @@ export function createNodeClient(options: NodeClientOptions) {
     `${name} is asked ${size === 1 ? 'single calls' : `no more than ${size} calls`} in one request, because ${words}`;
 
   /**
-   * Makes several calls in as few requests as the node bears. Answers in the order of the calls; a call that the node
+   * Makes several calls in as few requests as the node accepts. Answers in the order of the calls; a call that the node
    * answers with an error has an RpcFailure as its answer.
    * @throws NodeError
    */

@@ -190,7 +190,7 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
      * Does a piece of work with one node, and with the next one from the beginning if that fails, so that answers of two
      * nodes are never mixed. The first healthy node of the configuration is preferred.
      * @param work throws NodeError or RpcFailure if another node should be tried; any other error is thrown as it is
-     * @param except the node not to ask, nor others of its provider, if there is another: a second one is to confirm what it said
+     * @param except the node not to ask, nor others of its provider, if there is another: a second provider must confirm it
      * @throws NodesUnavailable if no node could do it
      */
     async run<T>(work: (node: C) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> {

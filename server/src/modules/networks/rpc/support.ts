@@ -16,7 +16,7 @@ const firstRetryMs = 10_000;
 /** A node may have been updated. */
 const longestRetryMs = 600_000;
 
-/** Of one thing that not every node offers, at one node. @param now epoch milliseconds */
+/** Asks one node for one thing that not every node offers. @param now epoch milliseconds */
 export function createSupport(now: () => number) {
   let hasWorked = false;
   /** Refusals in a row before it ever worked. */
