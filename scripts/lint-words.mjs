@@ -36,7 +36,7 @@ const rules = [
     ['comment'],
   ],
   [
-    '^[\'"`\\s]*(?:that|and|but|or|nor|so|of|by|to|is|are|has|have|does|do|can|cannot|may|must|never|says?|keeps?|refuses?|rejects?|takes?|gives?|gets?|leaves?|stays?|sends?|needs?|shows?|finds?|counts|stops?|fails?|ends|waits?|works|goes|makes?|writes?|knows?|returns|ignores?|follows?|creates?|accepts?|expires?)\\b',
+    '^[\'"`\\s]*(?:[Tt]hat|[Aa]nd|[Bb]ut|[Oo]r|[Nn]or|[Ss]o|[Oo]f|[Bb]y|[Tt]o|[Ii]s|[Aa]re|[Hh]as|[Hh]ave|[Dd]oes|[Dd]o|[Cc]an|[Cc]annot|[Mm]ay|[Mm]ust|[Nn]ever|[Ss]ays?|[Kk]eeps?|[Rr]efuses?|[Rr]ejects?|[Tt]akes?|[Gg]ives?|[Gg]ets?|[Ll]eaves?|[Ss]tays?|[Ss]ends?|[Nn]eeds?|[Ss]hows?|[Ff]inds?|[Cc]ounts|[Ss]tops?|[Ff]ails?|[Ee]nds|[Ww]aits?|[Ww]orks|[Gg]oes|[Mm]akes?|[Ww]rites?|[Kk]nows?|[Rr]eturns|[Ii]gnores?|[Ff]ollows?|[Cc]reates?|[Aa]ccepts?|[Ee]xpires?|[Uu]ses|[Rr]aises)\\b',
     'name the subject, so that the name reads without its `describe`',
     ['title'],
   ],
@@ -58,6 +58,11 @@ const rules = [
   [
     '^\\W*(?:With|By|Of|To|From|In|For|At|On|Without) (?:which|whom|whose)\\b',
     'begin with the thing',
+    ['comment'],
+  ],
+  [
+    '^\\W*Of (?:a|an|the|one|those|each)\\b',
+    'name the subject: “the link of a refund”, not “of a refund”',
     ['comment'],
   ],
   ['former(?:ly)?', 'use “previous”, “earlier” or “old”'],

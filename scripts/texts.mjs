@@ -110,17 +110,18 @@ function textsOfMarkdown(source) {
   }));
 }
 
+/** The English of mails and hosted pages. */
+const englishTexts = /^src\/messages\/en\/.*\.json$/;
+
 /** @param {string} file its path, whose extension names the language @param {string} source @returns {Text[]} */
 export function textsOf(file, source) {
   const extension = extname(file);
   if (extension === '.md') return textsOfMarkdown(source);
   if (/^\.[cm]?[jt]sx?$/.test(extension)) return textsOfCode(file, source);
-  if (file.endsWith('/texts/en.json'))
-    return [...source.matchAll(/"[^"\n]* [^"\n]*"/g)].map(({ 0: text, index }) => ({
-      kind: 'message',
-      start: index,
-      text,
-    }));
+  if (englishTexts.test(file))
+    return [...source.matchAll(/"(?:[^"\\\n]|\\.)*"/g)]
+      .filter(({ 0: text }) => text.includes(' '))
+      .map(({ 0: text, index }) => ({ kind: 'message', start: index, text }));
   const comments = commentsOf[extension];
   return comments
     ? [...source.matchAll(comments)].map(({ 0: found, index }) => ({

@@ -37,6 +37,10 @@ it.each([
   ['a style sheet', 'demo/a.css', 'a {\n  /* It stands there. */\n}', ['2 stands']],
   ['a settings file', 'compose.yaml', 'a: 1\n# Beside it.\n', ['2 Beside']],
   ['a page', 'index.html', '<!-- Made anew. -->\n<p></p>', ['1 anew']],
+  ['a fragment', 'src/a.ts', '/** Of a refund. */\nconst a = 1;', ['1 Of a']],
+  ['a test name in capitals', 'test/a.test.ts', "it('Refuses a key', () => {});", ["1 'Refuses"]],
+  ['a test name with a verb', 'test/a.test.ts', "it('uses a key', () => {});", ["1 'uses"]],
+  ['a text for payers', 'src/messages/en/a.json', '{\n  "a": "",\n  "b": "Made anew"\n}', ['3 anew']],
 ])('The lint finds words in %s', (_name, file, source, expected) => {
   expect(wordsIn(file, source).toSorted()).toEqual(expected.toSorted());
 });
