@@ -68,7 +68,7 @@ describe('the state of a payment', () => {
   });
 });
 
-describe('skips choices that are already made', () => {
+describe('Choices that are already made are skipped', () => {
   const oneCoin = createdPayment({ currencyOptions: [usdtOnTron, usdtOnBase] });
   const onePair = createdPayment({ currencyOptions: [bitcoin] });
   const many = createdPayment();

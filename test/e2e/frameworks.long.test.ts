@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)('in the examples', () => {
     await close();
   });
 
-  test('a paid order whose page hydrates late: its handler is called anyway, once', { timeout }, async () => {
+  test('the handler of a paid order is called once, though its page hydrates late', { timeout }, async () => {
     await result('server-rendered');
     const { url: apiUrl, publicKey } = stage.server;
     const reference = 'hydrated-late';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { groupAddress } from '../../src/money/address.js';
 
-test('marks the first two and the last two groups', () => {
+test('the first two and the last two groups of an address are marked', () => {
   expect(groupAddress('TJRabPrwbZy45sbavfcjinPJC18kjpRTv8')).toEqual([
     { text: 'TJRa', isEnd: true },
     { text: 'bPrw', isEnd: true },

@@ -303,7 +303,7 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     sandbox: data.SANDBOX,
     // The networks of both modes, in addition to the simulated ones.
     networks,
-    /** Variables that are none of ours, and are written almost like one: a sentence about each. */
+    /** A sentence about each variable that is not ours, but is spelled almost like one of ours. */
     misspelt: misspelt.map(({ given, meant }) => `${given} is not a setting. Did you mean ${meant}?`),
     dataKeys: data.DATA_KEY_FILE === undefined ? noDataKeys : readDataKeys(data.DATA_KEY_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
@@ -350,7 +350,7 @@ export function settingsOf<V extends Variables>(config: Pick<Config, 'ofModules'
   return Object.fromEntries(values) as ValuesOf<V>;
 }
 
-/** A variable that is set, and is written almost like one of ours. */
+/** A variable that is set, and is spelled almost like one of ours. */
 interface Misspelt {
   readonly given: string;
   readonly meant: string;

@@ -146,7 +146,7 @@ export interface Questions extends AddressHooks {
 
   // Asked only by modules, each of which works without the one that answers.
 
-  /** Before anything of the ledger is locked: locks all that `onTransfer` of these transfers will change, in one order for all who do. */
+  /** Called before anything of the ledger is locked: locks all that `onTransfer` of these transfers will change, always in the same order. */
   beforeTransfers(transaction: Transaction, transfers: readonly TransferRow[]): Promise<void>;
   /** Refuses payouts of a merchant, or of all if it is undefined. Problem: `service_unavailable`. */
   ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
@@ -319,7 +319,7 @@ const ways: Readonly<Record<Kind, (given: readonly Given[], fallback: Answer | u
     (...asked) => {
       for (const { answer } of given) answer(...asked);
     },
-  /** All act, one after the other. The first error refuses. */
+  /** All act, one after the other. The first error ends it, and refuses. */
   each:
     (given) =>
     async (...asked) => {

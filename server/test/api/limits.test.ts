@@ -93,7 +93,7 @@ it('Requests with public keys are counted per IP address, across keys', async ()
   expect((await sendMany(3, second.key)).map(({ status }) => status)).toEqual([...ok(2), 429]);
 });
 
-it('The payers of a merchant can store only so much in a day, and its server and its other mode keep working', async () => {
+it('The payers of a merchant can store a limited amount in a day, and its server and its other mode keep working', async () => {
   const { check, charge } = createLimits({ ...limits, storedMegabytesPerDay: 1, publicPerSecond: 1000 });
   const request = { ip: '127.0.0.1', headers: { 'content-length': '99000' } } as unknown as express.Request;
   const response = {} as unknown as express.Response;

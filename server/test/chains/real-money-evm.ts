@@ -429,7 +429,7 @@ export function testRealMoney(engine: TestEngine): void {
           }
         }
 
-        it('reverts exactly the credit of a payment that it drops, which can be paid again', async () => {
+        it('A reorg reverts exactly the credit of a payment that it drops, which can be paid again', async () => {
           const { paid } = await payInBothAssets();
           await anvil.reorg(depth);
           await anvil.mine();
@@ -465,7 +465,7 @@ export function testRealMoney(engine: TestEngine): void {
           }
         });
 
-        it('reverts a payment that it replaces with another of the same sender', async () => {
+        it('A reorg reverts a payment that it replaces with another of the same sender', async () => {
           const { paid, nonce } = await payInBothAssets();
           const replacements = [
             await anvil.sign(stranger, 1n, nonce),

@@ -207,7 +207,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
             return { payment, txid };
           }
 
-          it('reverts exactly the credit of a payment that it drops, and credits it again with its next block', async () => {
+          it('A reorg reverts exactly the credit of a payment that it drops, which is credited again with its next block', async () => {
             const { payment } = await settledAt();
             await node.reorg(depth, 'waiting');
             await scan();
@@ -234,7 +234,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
             expect(await server.credited(payment)).toEqual({ LTC: payment.amount });
           });
 
-          it('reverts a payment for good if a double spend follows', async () => {
+          it('A reorg reverts a payment for good if a double spend follows', async () => {
             const { payment, txid } = await settledAt(true);
             await node.reorg(depth, 'waiting');
             await node.replace(txid, await elsewhere());

@@ -175,7 +175,7 @@ describe.each(enginesOfSoak)('on $name', (engine) => {
     expect(new Set(ids).size).toBe(1201);
   });
 
-  it('erasing a customer leaves no trace of the person, and the books as they are', async () => {
+  it('erasing a customer leaves no trace of the person, and does not change the books', async () => {
     const email = 'Grace.Hopper+1@example.com';
     const body = {
       amount: 10,

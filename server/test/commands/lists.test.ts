@@ -107,7 +107,7 @@ describe.each(enginesOfQuick)('On $name', (engine) => {
     expect(await commandIds(name, list, query)).toEqual(expected);
   });
 
-  it.each(Object.entries(lists))('%s has nothing before there was anything', async (name, list) => {
+  it.each(Object.entries(lists))('%s is empty for a time before anything was made', async (name, list) => {
     expect(await commandIds(name, list, { to: '2020-01-01' })).toEqual([]);
     expect((await commandIds(name, list, { from: '2020-01-01' })).length).toBeGreaterThan(0);
   });

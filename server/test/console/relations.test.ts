@@ -85,7 +85,7 @@ describe.each(enginesOfQuick)('Records that show each other, on $name', (engine)
     ]);
   });
 
-  it('They are listed by plan, by customer, by state and by page', async () => {
+  it('Subscriptions are listed by plan, by customer, by state and by page', async () => {
     expect(await namesOf('')).toEqual(['ben@example.com', 'ada@example.com', 'ada@example.com']);
     expect(await namesOf(`planId=${plans.oil}`)).toEqual(['ben@example.com', 'ada@example.com']);
     expect(await namesOf(`planId=${plans.oil}&skip=1&page=2`)).toEqual(['ada@example.com']);

@@ -51,7 +51,7 @@ describe.each(enginesOfSoak)('facts of payments that others lost, on $name', (en
     expect(await isListed('excess', id)).toBe(true);
   });
 
-  it('btcpayserver#4192: too much is in the list of it, whatever the state is called', async () => {
+  it('btcpayserver#4192: a late overpayment is listed as an excess, whatever its state is called', async () => {
     const { id, address } = await merchant.lock();
     await expire();
     await merchant.pay(address, 40);

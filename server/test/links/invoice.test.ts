@@ -24,7 +24,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     merchant.createLink({ title: 'Invoice 2026-17', baseCurrency: 'USD', lines, ...more });
   const statusOf = async ({ id }: Link) => (await merchant.ask<Link>('GET', `/v1/links/${id}`)).invoiceStatus;
 
-  it('Its price is the sum of its lines, its page has them, and it is paid in two parts', async () => {
+  it('The price of an invoice is the sum of its lines, its page has them, and it is paid in two parts', async () => {
     const invoice = await invoiceOf({ dueAt: '2999-12-31' });
     expect(invoice).toMatchObject({ amount: 100, uses: 'single', invoiceStatus: 'open' });
     expect(invoice.lines[1]).toEqual({ name: 'Lamp', quantity: 1, amount: 9 });
@@ -46,7 +46,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect(found).toMatchObject({ baseAmount: 100, status: 'success', linkId: invoice.id });
   });
 
-  it('Its page names the zone of the shop, in which its day ends', async () => {
+  it('The page of an invoice names the zone of the shop, in which its last day ends', async () => {
     const choose = (timeZone: string) =>
       server.database.write((transaction) =>
         server.app.merchants.update(transaction, server.bootstrapped.merchantId, { timeZone }),
@@ -58,7 +58,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     await choose('UTC');
   });
 
-  it('It is overdue after its day, and can be paid then', async () => {
+  it('An invoice is overdue after its due date, and can still be paid', async () => {
     const invoice = await invoiceOf({ dueAt: '2020-01-31' });
     expect(invoice.invoiceStatus).toBe('overdue');
     expect((await openLink(server, invoice.slug)).text).toContain('Was due by');
@@ -78,7 +78,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect((await press(server, invoice.slug)).status).toBe(303);
   });
 
-  it('Its lines can change, and take the price with them', async () => {
+  it('The lines of an invoice can change, and the price follows them', async () => {
     const invoice = await invoiceOf();
     const update = (body: object) => server.api('PATCH', `/v1/links/${invoice.id}`, { body });
     const { body } = await update({ lines: [{ name: 'Lamp', quantity: 3, amount: 9 }] });
@@ -91,7 +91,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect((await update({ dueAt: '2999-12-31' })).body.data.param).toBe('dueAt');
   });
 
-  it('A payment of its previous sum is refused at the lock, and its lines stay while somebody pays', async () => {
+  it('A payment of the previous sum is refused at the lock, and the lines stay while somebody pays', async () => {
     const invoice = await invoiceOf();
     const { paymentId } = await press(server, invoice.slug);
     const update = (body: object) => server.api('PATCH', `/v1/links/${invoice.id}`, { body });
@@ -110,7 +110,7 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
     expect((await update({ title: 'Another title', lines: same })).status).toBe(200);
   });
 
-  it('A command makes one', async () => {
+  it('A command makes an invoice', async () => {
     const words = ['--title', 'Invoice', '--currency', 'USD', '--due', '2999-12-31'];
     const own = ['--merchant', server.bootstrapped.merchantId, ...words];
     const made = await merchant.command('links', 'create', ...own, '--line', 'Repair; 2; 45.50');

@@ -41,7 +41,7 @@ test('payers see what sending usually costs, so that the cheapest network comes 
   expect(usageOf({ blockSeconds: 2, assets: {} }, 'USDT')).toEqual({ blockSeconds: 2, isCostly: false });
 });
 
-test('simulated networks state no pace: their blocks do not come as those of the live ones do', () => {
+test('simulated networks state no pace, since their blocks come at another one than those of live networks', () => {
   for (const network of simulatedNetworks) expect(usageOf(network, 'USDT').blockSeconds).toBeUndefined();
 });
 

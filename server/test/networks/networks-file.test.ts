@@ -212,7 +212,7 @@ describe('Overrides', () => {
     expect(JSON.stringify(network?.network)).not.toContain('hunter2');
   });
 
-  it('No explorer is a choice too', () => {
+  it('A network can be configured without an explorer', () => {
     const { network } = only({ polygon: { nodes, explorer: false } });
     expect([network.explorer, network.blockExplorer]).toEqual([undefined, undefined]);
   });

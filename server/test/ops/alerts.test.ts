@@ -152,7 +152,7 @@ describe.each(engines)('On $name', (engine) => {
     await expect.poll(firingNow, { timeout: 5000 }).toEqual([]);
   });
 
-  it('they fire on a broken one', async () => {
+  it('the rules fire on a broken server', async () => {
     let skew = 0;
     server = await startServer({
       engine,

@@ -142,7 +142,7 @@ export const testGraceful = (engine: TestEngine): unknown =>
       },
     );
 
-    it('exits at once on a second signal, even while a request is running', async () => {
+    it('A server exits at once on a second signal, even while a request is running', async () => {
       const { url: databaseUrl, dispose } = await engine.create();
       const { child, port, exited, url } = await start(databaseUrl);
       const socket = connect(port, '127.0.0.1');

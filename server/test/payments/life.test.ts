@@ -358,7 +358,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
 
-  it('A payment credits the wrong currency but does not count it', async () => {
+  it('Money in the wrong currency is credited, but does not count towards the payment', async () => {
     const before = await available('TRX');
     const { id, address } = await lock();
     await shop.send(address, 100, { currency: 'TRX' });

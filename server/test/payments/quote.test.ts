@@ -50,7 +50,7 @@ describe('the payable amount', () => {
     expect(convert(amount - step, asset, from, 'up')).toBeLessThanOrEqual(units);
   });
 
-  it('survives the round trip through a JSON number', () => {
+  it('The amount survives the round trip through a JSON number', () => {
     for (const row of rows) {
       const sum = { units: toUnits(row.base, 2), currency: known(row.of), rate: row.at };
       const amount = payableAmount(sum, known(row.to), row.price);
@@ -67,7 +67,7 @@ describe('the fee', () => {
     [3_246_754n, 100, 32_467n],
     [10n ** 30n, 250, 25n * 10n ** 27n],
     [500n, 0, 0n],
-  ])('on %s units at %s basis points is %s', (units, basisPoints, fee) => {
+  ])('The fee on %s units at %s basis points is %s', (units, basisPoints, fee) => {
     expect(feeOf(units, basisPoints)).toBe(fee);
   });
 });

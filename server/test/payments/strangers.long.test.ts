@@ -424,7 +424,7 @@ describe.each(enginesOfSoak)('the changes of one payment with a public key, on $
     expect((await changeAt(server, id, 'currency/lock')).status).toBe(200);
   });
 
-  it('Repeated locks and cancels of a payment count too, which would otherwise store a reply each', async () => {
+  it('Repeated locks and cancellations of a payment count as changes too: each would otherwise store a reply', async () => {
     const id = await created();
     expect((await changeAt(server, id, 'currency/set/USDT/tron')).status).toBe(200);
     const locks = [];

@@ -55,7 +55,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
       await shop.expectBooksInOrder();
     });
 
-    it('twenty transfers in one transaction, signed by a wallet of its own, and settled', async () => {
+    it('twenty transfers are paid in one transaction, signed by a wallet of its own, and settled', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.5', '0.3', '0.2');
       const rows = await merchant.transfers(...twenty);
@@ -93,7 +93,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
       await shop.expectBooksInOrder();
     });
 
-    it('spends the change of the first payout in the second, and never uses a change address twice', async () => {
+    it('a second payout spends the change of the first, and no change address is used twice', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('1');
       for (const path of ['1/0', '1/1', '1/2']) {

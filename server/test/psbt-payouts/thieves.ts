@@ -193,7 +193,7 @@ export const testThieves = (engine: TestEngine): unknown =>
     }
     const signedBy = (script: ScriptType, psbt: string) => signWith(of(script).merchant.account, psbt);
 
-    it.each(thefts)('with %s is refused', async (_, steal, message) => {
+    it.each(thefts)('A PSBT with %s is refused', async (_, steal, message) => {
       const { exported } = of('p2wpkh');
       // Signed by the right wallet: it was shown the changed one.
       let stolen = steal(exported.psbt);
@@ -207,7 +207,7 @@ export const testThieves = (engine: TestEngine): unknown =>
       expect(await shop.show(exported.id)).toMatchObject({ state: 'open' });
     });
 
-    it('as a final transaction with another output is refused', async () => {
+    it('A final transaction with another output is refused', async () => {
       const { exported, merchant } = of('p2pkh');
       const stolen = rewrite(exported.psbt, (outputs) => (at(outputs, 0).script = thief));
       const transaction = Transaction.fromPSBT(Buffer.from(merchant.sign(stolen), 'base64'), lenient);
@@ -235,7 +235,7 @@ export const testThieves = (engine: TestEngine): unknown =>
       expect(await shop.import(merchant.sign(exported.psbt, 1))).toMatchObject({ isBroadcast: true });
     });
 
-    it('not signed, or by half, is refused', async () => {
+    it('A PSBT that is not signed, or only in part, is refused', async () => {
       const { exported } = of('p2sh-p2wpkh');
       await expect(shop.import(exported.psbt)).rejects.toThrow('Only 0 of 2 inputs are signed');
       const half = Transaction.fromPSBT(Buffer.from(signedBy('p2sh-p2wpkh', exported.psbt), 'base64'));
@@ -258,7 +258,7 @@ export const testThieves = (engine: TestEngine): unknown =>
       },
     );
 
-    it('signed by another wallet is not signed', async () => {
+    it('A PSBT signed by another wallet counts as not signed', async () => {
       const other = HDKey.fromMasterSeed(new Uint8Array(32).fill(9));
       const { exported } = of('p2wpkh');
       const transaction = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));

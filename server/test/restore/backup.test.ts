@@ -11,7 +11,7 @@ import { testBackup } from './backup.js';
 testBackup(sqlite);
 
 describe('database backup', () => {
-  it('overwrites nothing, and makes no folders', async () => {
+  it('A backup overwrites nothing, and makes no folders', async () => {
     const server = await startServer({ engine: sqlite });
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-backup-'));
     const copy = join(directory, 'copy.db');
@@ -33,7 +33,7 @@ describe('database backup', () => {
   });
 
   const postgres = engines.find(({ name }) => name === 'PostgreSQL');
-  it.runIf(postgres)('refers to pg_dump for PostgreSQL', async () => {
+  it.runIf(postgres)('The backup command refers to pg_dump for PostgreSQL', async () => {
     const made = await postgres?.create();
     if (!made) return;
     const { exitCode, stderr } = await runCommandLine(made.url, ['database', 'backup', 'x']);

@@ -11,7 +11,7 @@ import { backUp, restoreFrom } from './backups.js';
 
 export const testBackup = (engine: TestEngine): unknown =>
   describe(`a backup of ${engine.name}`, () => {
-    it('contains every change that was answered before it, even under load', async () => {
+    it('A backup contains every change that was answered before it, even under load', async () => {
       const server = await startServer({ engine, env: { BLOCK_INTERVAL_MS: '50' } });
       const { databaseUrl, secretKey } = server;
       const made: string[] = [];

@@ -64,7 +64,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
     );
 
     it(
-      'proves nothing as dust, also at the next forwarder and without a marker',
+      'dust proves nothing, even at the next forwarder and without a marker',
       { timeout: 60_000 },
       async () => {
         await shop.lock();
@@ -120,7 +120,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
       expect(await shop.ready()).toBe(200);
     });
 
-    it('holds a transfer that a stranger paid, and stops no other', { timeout: 60_000 }, async () => {
+    it('a transfer that a stranger paid is held, and no other one', { timeout: 60_000 }, async () => {
       const first = await shop.lock();
       await shop.send(first);
       await shop.settle(first.id);

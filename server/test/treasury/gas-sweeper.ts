@@ -119,7 +119,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
     });
 
     it(
-      `brings every unit from ${2 * perMerchant} forwarders of two merchants to the right treasury`,
+      `The sweeper brings every unit from ${2 * perMerchant} forwarders of two merchants to the right treasury`,
       { timeout: 60_000 + perMerchant * 2000 },
       async () => {
         const other = '0x976EA74026E726554dB657fA54763abd0C3a0aa9';
@@ -157,7 +157,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       },
     );
 
-    describe('continues with the next treasury when the most valuable one', () => {
+    describe('The sweeper continues with the next treasury when the most valuable one', () => {
       const hostile = '0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65';
       let owner: string;
       beforeAll(async () => {
@@ -266,7 +266,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       expect(await states()).toEqual(['open']);
     });
 
-    it('replaces a stuck transaction with the same nonce, and one of the two gets into a block', async () => {
+    it('The sweeper replaces a stuck transaction with the same nonce, and one of the two gets into a block', async () => {
       await fixture.pay('USDT');
       await fixture.pay('USDT');
       const before = await fixture.balance('USDT', treasury);
@@ -325,7 +325,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       expect(await states()).toEqual(['lost', 'mined']);
     });
 
-    it('sweeps once if two servers share it', async () => {
+    it('The sweeper sweeps once if several servers share its key', async () => {
       await fixture.pay('USDT');
       await fixture.pay('USDT');
       const before = await fixture.balance('USDT', treasury);

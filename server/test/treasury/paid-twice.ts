@@ -351,7 +351,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('costs what its transaction cost, whatever somebody says who does not run the server', async () => {
+    it('A transfer costs the fee of its transaction, whatever somebody says who does not run the server', async () => {
       const id = await createTransfer(0.00009, 'ETH');
       const txHash = await payOut(90_000_000_000_000n, 'ETH');
       await anvil.mine(confirmations - 1);

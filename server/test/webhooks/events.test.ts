@@ -8,7 +8,7 @@ import { openWebhookShop, type WebhookShop } from './webhook-shop.js';
 
 const amountDue = 3.25;
 
-describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => {
+describe.each(enginesOfTurn)('The webhooks that a merchant gets, on $name', (engine) => {
   let shop: WebhookShop;
   let merchant: Shop;
   let receiver: Receiver;
@@ -38,7 +38,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
       .map(({ event }) => event.type);
   }
 
-  it('for a success, once, with the record that verify returns', async () => {
+  it('A success sends one webhook, with the record that verify returns', async () => {
     const { id, address } = await lock();
     await merchant.pay(address, amountDue);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
@@ -61,13 +61,13 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(await typesOf(id)).toEqual(['payment.success']);
   });
 
-  it('for nothing when a payment is created, set and locked', async () => {
+  it('No webhook is sent when a payment is created, set and locked', async () => {
     const { id } = await lock();
     expect(await typesOf(id)).toEqual([]);
     expect((await shop.events()).filter(({ subjectId }) => subjectId === id)).toEqual([]);
   });
 
-  it('for a partial payment, and for the success when the rest arrives', async () => {
+  it('A partial payment sends a webhook, and so does the success when the rest arrives', async () => {
     const { id, address } = await lock();
     await merchant.pay(address, 1);
     await merchant.pay(address, 1);
@@ -77,7 +77,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(partial?.event.data).toMatchObject({ status: 'in progress', amountSeen: 1 });
   });
 
-  it('for an overpayment, whether it comes with the success or after it', async () => {
+  it('An overpayment sends a webhook, whether it comes with the success or after it', async () => {
     const [first, second] = [await lock(), await lock()];
     await merchant.pay(first.address, 5);
     expect(await typesOf(first.id)).toEqual(['payment.overpaid', 'payment.success']);
@@ -87,7 +87,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(await typesOf(second.id)).toEqual(['payment.success', 'payment.overpaid']);
   });
 
-  it('for a cancellation, once, and for money that arrives afterwards', async () => {
+  it('A cancellation sends one webhook, and money that arrives afterwards sends more', async () => {
     const { id, address } = await lock();
     await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
     await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
@@ -100,7 +100,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     });
   });
 
-  it('for an error at the deadline, and for money that arrives too late', async () => {
+  it('An error at the deadline sends a webhook, and so does money that arrives too late', async () => {
     const [short, full] = [await lock(), await lock()];
     await shop.advance(1801);
     expect(await typesOf(short.id)).toEqual(['payment.error']);
@@ -118,7 +118,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(await typesOf(full.id)).toEqual(['payment.error', 'payment.late', 'payment.success']);
   });
 
-  it('for a success that a reorganisation reverses, and for its return', async () => {
+  it('A success that a reorganisation reverses sends a webhook, and so does its return', async () => {
     const { id, address } = await lock();
     await merchant.pay(address, amountDue);
     await merchant.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
@@ -128,7 +128,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(await typesOf(id)).toEqual(['payment.success', 'payment.reversed', 'payment.success']);
   });
 
-  it('for a wallet deposit only as wallet.transaction', async () => {
+  it('A wallet deposit sends only wallet.transaction', async () => {
     const body = { currency: 'USDT', label: 'Donations' };
     const wallet = await merchant.ask<Wallet>('POST', '/v1/wallets', { body });
     await merchant.pay(wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '', 7);
@@ -145,7 +145,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(ofWallet()[1]?.id).toBe(received.id);
   });
 
-  it('again on request, with the same id', async () => {
+  it('A webhook is sent again on request, with the same id', async () => {
     const { id, address } = await lock();
     await merchant.pay(address, amountDue);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
@@ -159,7 +159,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(event?.tries.map(({ responseStatus }) => responseStatus)).toEqual([204, 204]);
   });
 
-  it('with the current state of a payment in progress, on request', async () => {
+  it('A webhook on request has the current state of a payment in progress', async () => {
     const { id } = await merchant.create(price);
     await merchant.ask('POST', `/v1/transactions/${id}/webhook`);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
@@ -173,7 +173,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(new Set(receivedFor(id).map((one) => one.id)).size).toBe(2);
   });
 
-  it('for an outcome that was never sent, on request', async () => {
+  it('An outcome that was never sent is sent on request', async () => {
     const { id, address } = await lock();
     await shop.removeEndpoint();
     await merchant.pay(address, amountDue);
@@ -185,7 +185,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(await typesOf(id)).toEqual(['payment.success']);
   });
 
-  it('for its own payments only', async () => {
+  it('A merchant can request webhooks only for its own payments', async () => {
     const { id } = await merchant.create(price);
     const foreign = await shop.server.foreignKey('secret', 'test');
     const unknown = await shop.server.api('POST', '/v1/transactions/NOTHING/webhook', { key: foreign });

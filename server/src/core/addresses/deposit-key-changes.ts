@@ -117,7 +117,7 @@ export function shortKey({ treasury, extendedPublicKey: xpub }: GivenKey): strin
   return treasury ?? `${xpub.slice(0, 12)}…${xpub.slice(-6)}`;
 }
 
-/** True if a key has replaced it, will, or would have. */
+/** True if the key has replaced the other one, will replace it, or would have if it had not been withdrawn. */
 function isReplacedBy(other: DepositKeyRecord, key: DepositKeyRecord): boolean {
   if (other.id === key.id || other.merchantId !== key.merchantId || other.mode !== key.mode) return false;
   if (other.family !== key.family) return false;

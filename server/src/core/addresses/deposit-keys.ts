@@ -198,7 +198,7 @@ export async function createDepositKeys(
         { treasury, salts: { epoch, secret } },
         {
           created_at: time,
-          // A pending one may have taken effect in the lost part, and still has to wait here.
+          // A pending key may have taken effect in the lost part, and still has to wait here.
           effective_at: Math.max(time, times.effectiveAt),
           replaced_at: times.replacedAt,
         },
@@ -225,7 +225,7 @@ export async function createDepositKeys(
     }));
   }
 
-  /** Treasuries from before there was a secret get new forwarders, once. */
+  /** Gives new forwarders, once, to treasuries that were set before there was a secret. */
   async function addSecrets(): Promise<void> {
     if (!(await store.hasOpenSalts(database.reader, now()))) return;
     await database.write(async (transaction) => {

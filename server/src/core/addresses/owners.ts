@@ -54,7 +54,7 @@ export async function ownedAddresses(
   );
 }
 
-/** The merchants of those of these addresses that are a treasury's, by address. */
+/** The merchants of the given addresses that belong to a treasury, by address. */
 export async function forwarderMerchants(
   reader: Reader,
   mode: Mode,

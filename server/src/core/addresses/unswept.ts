@@ -63,8 +63,8 @@ export async function removeMarks(
 }
 
 /**
- * Marks those of the receipts' addresses that are a treasury's, and holds the marks until the transaction ends. To be called before
- * the accounts of the ledger are locked.
+ * Marks the receipts' addresses that belong to a treasury, and holds the marks until the transaction ends. Must be called before the
+ * accounts of the ledger are locked.
  */
 export async function markUnswept(
   transaction: Transaction,

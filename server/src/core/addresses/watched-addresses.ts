@@ -111,11 +111,11 @@ export function createWatchedAddresses(
   };
 }
 
-/** 4 MB: with a million addresses, it says yes wrongly once in 30,000 times, and with ten million once in three times. */
+/** 4 MB: with a million addresses, one answer in 30,000 is a false yes, and with ten million, one in three. */
 const bits = 2 ** 25;
 const hashes = [0, 1, 2, 3, 4, 5];
 
-/** A Bloom filter of addresses, of a fixed size: it never says no wrongly, and says yes wrongly the more often the fuller it is. */
+/** A Bloom filter of addresses, of a fixed size: it never gives a false no, and the fuller it is, the more often a false yes. */
 function createAddressFilter() {
   const words = new Uint32Array(bits / 32);
 

@@ -14,7 +14,7 @@ export type CookiesOf = ReturnType<typeof createCookies>;
 export function createCookies(publicUrl: string) {
   const { protocol, pathname } = new URL(publicUrl);
   const isHttps = protocol === 'https:';
-  // Over https, browsers take a `__Secure-` cookie from no page without it.
+  // Browsers accept a `__Secure-` cookie only over https.
   const prefix = isHttps ? '__Secure-' : '';
   const base = pathname.replace(/\/$/, '');
   return (request: Request, response: Response): Cookies => ({

@@ -8,7 +8,7 @@ export interface NetworkRef {
   readonly network: string;
 }
 
-/** By all nodes; by some, while the others cannot say; or by none: one has it. */
+/** `by all` nodes; `by some`, if the others cannot say; or `by none`, if one has it. */
 export type Forgotten = 'by all' | 'by some' | 'by none';
 
 /** Identifies a transfer within its network. */
@@ -86,7 +86,7 @@ export interface NodeBlock {
 /** The place of a transaction. */
 export interface BlockPlace {
   readonly height: number;
-  /** It is in the block, and has done nothing. */
+  /** True if it is in the block, but had no effect. */
   readonly isFailed: boolean;
 }
 
@@ -117,7 +117,7 @@ export interface Chain extends NetworkRef {
   blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
   /** Requests that its nodes refuse, in their own words, although they can be read; undefined if there are none. */
   limits?(): string | undefined;
-  /** Lets a lower head follow than was reported before: somebody has accepted that those blocks are gone. */
+  /** Allows a head below the one reported before: somebody has accepted that those blocks are gone. */
   forgetHead?(): void;
   /** The block at a height as each available node reports it. @throws NodesUnavailable if none can */
   blockOfEach?(height: number, signal: AbortSignal): Promise<readonly NodeBlock[]>;

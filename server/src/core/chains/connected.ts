@@ -96,7 +96,7 @@ export interface NodeStatus {
   readonly requests: number;
   /** JSON-RPC calls; a batch has several. Most providers charge for these. */
   readonly calls: number;
-  /** Requests that failed, those included that the node refused as too many. */
+  /** Requests that failed, including those that the node refused as too many. */
   readonly failures: number;
   /** Requests that the node refused as too many. */
   readonly limited: number;

@@ -69,7 +69,7 @@ export function inclusionHoursOf(network: Pick<Network, 'inclusionHours'> | unde
 
 const dayInSeconds = 86_400;
 
-/** About how many blocks a day has: within it, the balances of all addresses are compared with the nodes. */
+/** The approximate number of blocks in a day, within which the balances of all addresses are compared with the nodes. */
 export function blocksOfDay({ blockSeconds = 12 }: Pick<Network, 'blockSeconds'>): number {
   return Math.ceil(dayInSeconds / blockSeconds);
 }

@@ -66,7 +66,7 @@ const preset = z.strictObject({
   finalitySeconds: z.optional(z.int()),
   /** The usual time between two blocks. */
   blockSeconds: z.number(),
-  /** If it is not 6: blocks can be full for a day where fees are bid up. */
+  /** Set only if it is not 6: where fees are bid up, blocks can be full for a day. */
   inclusionHours: z.optional(z.int()),
   networkFee: z.optional(z.strictObject({ coin: z.number(), token: z.optional(z.number()) })),
   /** Blocks are made only on demand, so an old one does not indicate a bad node. */

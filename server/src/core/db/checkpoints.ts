@@ -21,7 +21,7 @@ interface Given {
   readonly driver: string;
 }
 
-/** The log has about the thousand pages by then that SQLite leaves in it by default. Many servers, as those of tests, never get there. */
+/** By then, the log has about the thousand pages that SQLite leaves in it by default. Many servers, such as those of tests, never get there. */
 const commitsBeforeThread = 200;
 
 /** @param onFailure gets the reason if it stops, or cannot start */

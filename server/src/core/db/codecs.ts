@@ -18,7 +18,7 @@ export const unitsInJson = z.codec(z.string().check(z.regex(/^-?\d+$/)), z.bigin
   encode: (value) => value.toString(),
 });
 
-/** Some of a few names, in their order, as the bits of a number. Names are only ever added at the end. */
+/** A subset of a few names, as the bits of a number in the order of the names. New names are only added at the end. */
 export const setCodec = <Name extends string>(names: readonly Name[]): Codec<readonly Name[], number> => ({
   read: (stored) => names.filter((name) => (stored & bitOf(names, name)) !== 0),
   write: (some) => names.reduce((bits, name) => (some.includes(name) ? bits | bitOf(names, name) : bits), 0),

@@ -94,7 +94,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     onConnect: tryConnection as (client: pg.ClientBase) => Promise<void>,
   };
   const pool = new pg.Pool(options);
-  // The next query replaces an idle connection that breaks, and reports the error if it cannot.
+  // The next query replaces a broken idle connection, and reports the error if it cannot.
   pool.on('error', () => {});
   // A connection can also break between two queries of a transaction. Without this listener, the process would crash.
   pool.on('connect', (client) => {
@@ -104,7 +104,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     });
   });
 
-  /** Connections to a server that takes no writes any more are closed as soon as they are free. */
+  /** Has connections to a server that no longer accepts writes closed as soon as they are free. */
   function renew(client: pg.ClientBase): void {
     if (opened.get(client)?.generation === generation) generation += 1;
   }

@@ -252,7 +252,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
       return started;
     });
     this.#first = this.#flight;
-    // A statement behind them may fail: that is no failure of BEGIN.
+    // A later statement may fail: that is no failure of BEGIN.
     this.#beginning = Promise.all(begun).then(
       () => {
         this.#beginning = undefined;

@@ -38,7 +38,7 @@ export async function ensureSetting(transaction: Transaction, name: string, valu
   return row.value;
 }
 
-/** A value of a shape, as JSON. There is none if nothing was written, or undefined was. */
+/** A setting of a given shape, as JSON. It has no value if nothing was written, or undefined was. */
 export function jsonSetting<T, Stored>(name: string, shape: z.ZodMiniType<T, Stored>) {
   const codec = placed(`the setting "${name}"`, jsonCodec(shape));
   const valueOf = (text: string | undefined): T | undefined => (text ? codec.read(text) : undefined);

@@ -19,7 +19,7 @@ interface ColumnFacts {
   readonly since?: string;
 }
 
-/** A column that has an `S` in each row, which stands for a `T`. Not null unless it says so. */
+/** A column whose rows have an `S` that stands for a `T`. Not null unless it says otherwise. */
 export class Column<T, S = T> {
   /** Only a type: what a row has in this column. */
   declare readonly stored: S;
@@ -156,7 +156,7 @@ interface TableFacts {
   readonly fills: Readonly<Record<string, Fill>>;
 }
 
-/** Names of indexes and checks get the table's name in front. */
+/** Names of indexes and checks are prefixed with the table's name. */
 export class Table<C extends Columns = Columns> {
   readonly columns: C;
   readonly facts: TableFacts;

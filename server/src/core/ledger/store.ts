@@ -74,7 +74,7 @@ export async function lockAccounts(
     for (const row of await lockAll(transaction, ids, {})) locked.set(row.id, accountRows.decode(row));
   };
   // A statement that has waited for a lock does not see the rows that its holder has added meanwhile, such as the first debt: the
-  // next one does. Both travel together.
+  // next statement does. Both are sent together.
   const others = existing.filter((id) => !byId.has(id));
   await Promise.all([lock([...byId.keys()].sort()), lock([...new Set(others)].sort())]);
   const missing = [...byId.values()].filter(({ id }) => !locked.has(id));

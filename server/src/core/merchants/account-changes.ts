@@ -64,7 +64,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
       return created;
     },
 
-    /** Repeating it changes nothing. @param owner only a key of this scope. Problem: `not_found`. */
+    /** Revoking a key again changes nothing. @param owner if given, the key must be of this scope. Problem: `not_found`. */
     async revokeKey(
       transaction: Transaction,
       id: string,
@@ -167,7 +167,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
 
 const lockOf = (merchantId: string) => `settings of ${merchantId}`;
 
-/** @param now undefined if there is no limit yet, which is the highest. A text that is no amount is for the check of amounts. */
+/** @param now undefined if there is no limit yet, which counts as the highest. A text that is no amount is left to the check of amounts. */
 function isHigher(next: string | null, now: string | undefined): boolean {
   if (now === undefined) return false;
   const parsed = next === null ? null : parseDecimal(next);

@@ -29,7 +29,7 @@ export interface AuditActions extends Record<CoreAction, true> {}
 
 export type AuditAction = keyof AuditActions;
 
-/** Somebody who is signed in, with the details of who and where that is. */
+/** Somebody who is signed in: the person and role, and the address and request of the change. */
 type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
 
 /** The author of a change: a signed-in person, or a key, a command or the server by its name. */
@@ -45,7 +45,7 @@ export interface NewAuditEntry {
   readonly merchantId: string;
   /** Absent if both modes share it. */
   readonly mode?: Mode | undefined;
-  /** From `actorOf` for a caller; who runs the command, on the command line. */
+  /** From `actorOf` for a caller; on the command line, the name of the user who runs the command. */
   readonly actor: AuditActor;
   readonly action: AuditAction;
   /** The id of the record that was changed. */

@@ -33,7 +33,7 @@ export async function bootstrap(
       first ??
       (await merchants.create(transaction, {
         name: 'Nightjar Lanterns',
-        // Only of an account that nobody asked for: given keys belong to a shop with its own support.
+        // Only for an account that nobody asked for: given keys belong to a shop with its own support.
         ...(given.publicKey === undefined && { supportUrl: 'mailto:help@nightjar.example' }),
       }));
     const actor = 'server, at its start';

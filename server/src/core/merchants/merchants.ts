@@ -254,7 +254,7 @@ function view(row: MerchantTable) {
     dailyRefunds: columns.daily_refunds.read(row.daily_refunds),
     /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
     autoRefund: columns.auto_refund.read(row.auto_refund),
-    /** The currency in which the books say what bookings were worth. */
+    /** The currency in which the books state the worth of bookings. */
     booksCurrency: row.books_currency ?? 'USD',
     /** The zone in which the shop's people read times: an IANA name. */
     timeZone: row.time_zone ?? 'UTC',

@@ -50,7 +50,7 @@ export function createAskedSource({ adapter, codes, now, log, timeoutMs }: Optio
       if (error instanceof SourceFailed) throw error;
       throw new SourceFailed('It did not answer in the documented form', { cause: error });
     }
-    // One market that is missing is gone. If all are, the reply is another one.
+    // A single missing market no longer exists. If all are missing, this is not the documented reply.
     if (read.readings.length === 0 && names.length !== 1) {
       throw new SourceFailed('It did not answer in the documented form');
     }
@@ -87,7 +87,7 @@ export function createAskedSource({ adapter, codes, now, log, timeoutMs }: Optio
     for (const reading of readings) {
       const isAsked = names.length === 0 || names.includes(reading.market);
       if (!isAsked || !codes.has(reading.currency)) continue;
-      // The source's clock may be ahead of ours, but a price of the future is not newer than the question.
+      // The source's clock may be ahead of ours, but no price is newer than the request.
       markets.set(reading.currency, { ...reading, at: Math.min(reading.at ?? askedAt, askedAt) });
     }
     const missing = 'it is not in the reply';
@@ -161,7 +161,7 @@ export function createAskedSource({ adapter, codes, now, log, timeoutMs }: Optio
 
 function pauseUntil(askedAt: number, intervalMs: number, nextAt: number | undefined): number {
   if (nextAt === undefined) return intervalMs;
-  // A minute later, when the source has published it.
+  // A minute after the next update is due, when the source has published it.
   const untilNext = nextAt + 60_000 - askedAt;
   return untilNext > 0 ? Math.min(intervalMs, untilNext) : Math.min(intervalMs, lateSourceMs);
 }

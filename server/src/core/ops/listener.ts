@@ -50,7 +50,7 @@ export async function listen(
     inFlight.add(response);
     response.once('close', () => inFlight.delete(response));
     if (isClosing) response.shouldKeepAlive = false;
-    // Node.js emits it for a request that is not complete. Otherwise the reply takes its time: without a listener, Node.js would cut it.
+    // Destroys a request that is not complete. A reply may take longer: without a listener, Node.js would destroy it too.
     request.setTimeout(stopMs, () => request.destroy());
     response.on('timeout', () => undefined);
     request.url = originForm(request.url ?? '/');

@@ -149,8 +149,8 @@ function showFigures({ figures, networks, isReady }: MetricSources, registers: R
 }
 
 /**
- * A value that cannot be read is left out. The others, which show the reason, must still be served. Each value is read for its own
- * figure: one that another sets would be a scrape behind.
+ * A value that cannot be read is left out. The others, which show the reason, must still be served. Each figure reads its own value:
+ * a value that another figure sets would be one scrape behind.
  */
 const orNone = (read: () => Promise<readonly Sample[]>) => read().catch((): readonly Sample[] => []);
 

@@ -55,9 +55,9 @@ export function totals(payment: PaymentFacts) {
 }
 
 /**
- * The receipts in the locked currency on the locked network, less the refunded part of the confirmed ones: first of
- * those in time, and of these and the late ones first of the most valuable, so that the rest is never worth more than
- * the kept part.
+ * The receipts in the locked currency on the locked network, less the refunded part of the confirmed ones. It is taken
+ * from receipts in time before late ones, and among each of them from those with the highest rate first, so that the
+ * rest is never worth more than the kept part.
  */
 function countingReceipts(payment: PaymentFacts): readonly ReceiptFact[] {
   const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));

@@ -126,7 +126,7 @@ export const noParts: RecordParts = {
   scanned_height: null,
 };
 
-/** The number of log entries and receipts that are read with a payment. Lists have their own pages for all of them. */
+/** The number of log entries and receipts that are read with a payment. All of them are on the pages of their own lists. */
 const mostEntries = 50;
 const mostReceipts = 20;
 

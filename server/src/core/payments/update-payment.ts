@@ -47,7 +47,7 @@ export interface ChangedReceipts {
   readonly postings: readonly Posting[];
   /** Receipts that are confirmed now, and not stored as confirmed yet. */
   readonly confirmed: readonly ReceiptChange[];
-  /** True if others have changed, which are stored. */
+  /** True if other receipts have changed. They are stored already. */
   readonly isChanged: boolean;
   /** Comes before the log entries of the change that they cause. */
   readonly log: readonly LogEntry[];

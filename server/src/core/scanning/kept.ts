@@ -25,7 +25,7 @@ export function createKeepWaiting(
   let askNotBefore = 0;
   /** The last hash that was asked about. */
   let turn = '';
-  /** Since when some of the nodes have forgotten a transaction, and none has it. */
+  /** The time since which some of the nodes have forgotten a transaction, and none has it. */
   let denied: ReadonlyMap<string, number> = new Map();
 
   /** The hashes of this turn, of those that may be lost. */

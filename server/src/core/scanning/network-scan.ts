@@ -110,7 +110,7 @@ export function createNetworkScan(
     isUrgent: boolean,
     signal: AbortSignal,
   ): Promise<CrossCheck | undefined> {
-    // Reorganised transfers have moved. And nodes that disagree need not be asked again at each block.
+    // Reorganised transfers have moved, and nodes that disagree need not be asked again at each block.
     const isDue = isUrgent || realNow() >= checkNotBefore;
     if (!sink.unchecked || !chain.blockOfEach || orphanedAbove !== undefined || !isDue) return undefined;
     const receipts = await sink.unchecked(database.reader, { ...ref, head, finalHeight });

@@ -11,7 +11,7 @@ import { html, type Html } from './html.js';
 export function createWidgetHead(api: string, directory: string): (language: string) => Html {
   const files = [...filesIn(directory), ...filesIn(directory, 'chunks/')];
   return (language) => {
-    // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
+    // Everything up to the QR code is requested at once, instead of each part after the one before it has run.
     const preloaded = partsToQr(language).flatMap((part) =>
       files.filter((name) => name.replace(/^chunks\/|-[\w-]{6}\.js$/g, '') === part),
     );

@@ -24,7 +24,7 @@ const translations: readonly { readonly prefix: string; readonly layouts: readon
 /** Teredo (RFC 4380): its server, and the client with each bit inverted. */
 const teredo = ipaddr.parseCIDR('2001::/32');
 const teredoServer: Layout = [4, 5, 6, 7];
-/** IPv4-compatible addresses (RFC 4291), which are of no use any more. */
+/** IPv4-compatible addresses (RFC 4291), which are deprecated. */
 const compatible = ipaddr.parseCIDR('::/96');
 /** The third quarter of ISATAP's addresses (RFC 5214), below any prefix. */
 const isatap = new Set(['0000:5efe', '0200:5efe']);
@@ -32,8 +32,8 @@ const isatap = new Set(['0000:5efe', '0200:5efe']);
 const parsed = translations.map(({ prefix, layouts }) => ({ subnet: ipaddr.parseCIDR(prefix), layouts }));
 
 /**
- * True if nothing is forwarded to an address: it is of no network (0.0.0.0/8), multicast, or reserved (from 224.0.0.0
- * on).
+ * True if nothing is forwarded to an address: it belongs to no network (0.0.0.0/8), is multicast, or is reserved (from
+ * 224.0.0.0 on).
  */
 function leadsNowhere({ octets: [first = 0] }: ipaddr.IPv4): boolean {
   return first === 0 || first >= 224;

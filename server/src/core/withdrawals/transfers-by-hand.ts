@@ -51,9 +51,9 @@ export const unwatchedPayer: WatchedPayer = {
 export interface PaidByHand extends ClaimedPayment {
   /** In the transfer's own currency, if no node reports it. */
   readonly networkFee: string | undefined;
-  /** Believes the given fee also if a node reports another one: of those who run the server. */
+  /** Believes the given fee even if a node reports another one: only for those who run the server. */
   readonly isFeeCorrected?: boolean;
-  /** Does not look: for transactions that no node here can see. */
+  /** Skips the look at the nodes: for transactions that none of them can see. */
   readonly isUnverified?: boolean;
 }
 
@@ -91,7 +91,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
   const mustHaveNodes = (row: TransferRow): boolean =>
     hasNodes(row) || currencies.network(row.mode, row.network) === undefined;
 
-  /** Nothing was looked up: the network is not configured any more, or the transfer had ended until now. */
+  /** Refuses a transfer that has not ended: nothing was looked up, because it had, or its network is no longer configured. */
   async function ensureEnded(transaction: Transaction, id: string): Promise<void> {
     const row = (await lockTransfers(transaction, [id])).get(id);
     if (row?.executor !== 'operator' || !mustHaveNodes(row)) return;

@@ -59,7 +59,7 @@ export interface BooksSum {
 
 export type Books = ReturnType<typeof createBooks>;
 
-/** Bookings of one read; what the command writes at once. */
+/** The number of bookings that one read gets, and that the command writes at once. */
 const pageSize = 500;
 const namedAtOnce = 500;
 /** After any booking. */

@@ -46,7 +46,7 @@ export function linesOf(key: string, entries: readonly PostedEntry[], isOfRefund
   };
   const kind = own.kind === 'transfer' && isOfRefund ? 'refund' : own.kind;
   const fee = own.fee === undefined ? 0n : grown('fee_income');
-  // It was taken from, or given back to, the part that the money is in: only what is paid out is still reserved.
+  // The fee was taken from, or given back to, the part that the money is in: only money that is paid out is still reserved.
   const part = change.reserved === 0n ? 'available' : 'reserved';
   const lines: Line[] = [{ ...change, [part]: change[part] + fee, kind, note: own.note, isFee: false }];
   if (own.fee) {

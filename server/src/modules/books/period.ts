@@ -113,5 +113,5 @@ function offsetText(offsetMs: number): string {
 
 const dayMs = 86_400_000;
 
-/** The first moment after the day, UTC, of a time. */
+/** The first moment after the UTC day of a time. */
 export const endOfDay = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;

@@ -29,7 +29,7 @@ export const bookTables = {
       mode: text<Mode>(),
       /** The first moment after the day, by the merchant's clock. */
       at: time(),
-      /** Empty in a row that says that there was nothing yet. */
+      /** Empty in a row that records that there was nothing yet. */
       currency: text(),
       total: units(),
     },

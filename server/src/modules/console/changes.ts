@@ -50,7 +50,7 @@ const maxPerMerchant = 100;
 const maxInAll = 500;
 
 export function createChanges({ database, log, home, openSessions }: ChangesDeps) {
-  /** With the last mark that each was sent; undefined until it was looked up. */
+  /** The watchers, each with the last mark that it was sent; undefined until the mark was looked up. */
   const watchers = new Map<Watcher, string | undefined>();
   /** By merchant and mode: a mark of the home page's content, and when it was read. */
   const homes = new Map<string, { readonly mark: string; readonly readAt: number }>();

@@ -208,7 +208,7 @@ export const consoleModule = defineModule({
   commands: (rules) => [userCommands((context) => rules(context).people)],
 });
 
-/** The mark of the payment whose page is shown to a role that may see it. */
+/** The mark of the payment whose page is shown; undefined if it is another page, or the role may not see the payment. */
 async function watchedIn(
   { mayCall }: Permissions,
   { mode, page, id }: ShownPage,

@@ -145,7 +145,7 @@ export function listTeamSessions(reader: Reader, merchantId: string) {
     .execute();
 }
 
-/** @returns the session's owner; undefined if nobody in the merchant's team has such a one */
+/** @returns the session's owner; undefined if nobody in the merchant's team has this session */
 export async function findHolder(reader: Reader, merchantId: string, sessionId: string) {
   const row = await reader
     .selectFrom('sessions')

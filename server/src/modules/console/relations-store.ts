@@ -6,7 +6,7 @@ import { inScope } from '../../core/db/rows.js';
 import { readUnits, sumUnits } from '../../core/db/units.js';
 import type { Scope } from '../../core/shared/scope.js';
 
-/** A plan with more subscribers is not added up. */
+/** The payments of a plan with more subscribers than this are not added up. */
 const mostSummed = 10_000;
 
 /** @returns by subscriber: when it is charged next, what it has paid in units, and when it did last */

@@ -27,7 +27,7 @@ export const peopleTables = {
     signed_in_at: time().nullable(),
   }).unique('email', ['merchant_id', 'email_index']),
 
-  /** Links that were not used yet: one of a person at most. A use deletes it. */
+  /** Unused links, at most one for each person. Using a link deletes it. */
   sign_in_links: table(share, {
     /** SHA-256 of the token, in hex. */
     token_digest: text().primaryKey(),

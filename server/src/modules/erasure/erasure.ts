@@ -54,7 +54,7 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
     return [...owners.values()];
   }
 
-  /** Those of the emails that another customer has now. */
+  /** The emails among these that another customer has now. */
   async function findTaken(
     reader: Reader,
     merchantId: string,

@@ -92,7 +92,7 @@ export function createMail(core: MailDeps) {
   const invoices = createInvoiceMail(core, store, rowOf);
   /** Why the mail server took nothing at the last try; undefined if it did. */
   let trouble: string | undefined;
-  /** Nothing is tried before: an outage must not use up the tries of each message. Real time. */
+  /** The real time before which nothing is tried: an outage must not use up the tries of each message. */
   let pausedUntil = 0;
   let pauseMs = leastPauseMs;
 
@@ -258,7 +258,7 @@ export function createMail(core: MailDeps) {
         link_until: link.expiresAt,
       }),
 
-    /** Sends what is due, until nothing is or the mail server takes nothing. */
+    /** Sends the messages that are due, until none is left, or the mail server takes none. */
     async send(signal: AbortSignal): Promise<void> {
       if (!transports || clock.real() < pausedUntil) return;
       let transport: Transport | undefined;

@@ -15,7 +15,7 @@ export function offPage(
   const page = { stylesheet: `${path}/page.css`, policy };
   const router = Router();
   router.get('/mail/off/page.css', sendStylesheet);
-  // A program that looks at links must not end them: only the press does.
+  // A program that follows links must not end the messages: only the press of the button does.
   router.get('/mail/off/:id/:token', async (request, response) => {
     const { id, token } = request.params;
     const locale = localeOf(request);

@@ -39,7 +39,7 @@ export async function bump(
   const plan = planBump(psbt, wallet, rate, rates.increment);
   refuseHighFee(plan.fee, sumOf(psbt.transfers), wallet);
   const outpoints = psbt.inputs.map(outpointOf);
-  // Transactions in the mempool spend them, and must not hide their blocks.
+  // Transactions in the mempool spend these coins, and must not hide the heights of the coins.
   const unspent = await wallet.node.unspent(outpoints, false, signal);
   const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
   const previous = await previousTransactions(database.reader, wallet, coins, signal);

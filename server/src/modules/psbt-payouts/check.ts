@@ -262,7 +262,7 @@ function isValid(
   return verify(digest, input.publicKey, compact, true);
 }
 
-/** Leaves the transaction as it was: building one for each of hundreds of inputs takes seconds. */
+/** Restores the transaction afterwards: building one for each of hundreds of inputs takes seconds. */
 function legacyDigest(unsigned: Transaction, signed: number, scriptCode: Uint8Array): Uint8Array {
   unsigned.updateInput(signed, { finalScriptSig: scriptCode }, true);
   const digest = sha256(sha256(Uint8Array.of(...unsigned.toBytes(true), sighashAll, 0, 0, 0)));

@@ -186,7 +186,7 @@ async function insert(
   return { ...stored, versions: [version] };
 }
 
-/** The network was asked outside of the transaction. Meanwhile, another export may have taken some of it. */
+/** The network was asked outside of the transaction: another export may have taken some of the transfers or coins meanwhile. */
 async function ensureStillFree(
   transaction: Transaction,
   { wallet: { network }, payable, discarded, choice }: Chosen,

@@ -27,7 +27,7 @@ export async function importSigned(
     refuseEnded(current);
     const same = current.versions.find(({ number }) => number === version.number);
     if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
-    // As a wallet that is asked: refusing its next version does not stop a transaction that is on its way.
+    // Checked only before the first broadcast: refusing a later version does not stop a transaction that is on its way.
     if (current.state === 'open') await ensureDue(deps, transaction, current.transfers);
     const isNew = same.signed_transaction === null;
     await transitions.markSent(deps, transaction, current, same, signed);

@@ -111,7 +111,7 @@ export async function followedPsbts(reader: Reader, since: number): Promise<Foll
       e.or([
         e('state', 'in', ['open', 'sent', 'conflicted']),
         e.and([
-          // A signed copy of a discarded one can still be broadcast, whatever became of its transfers.
+          // A signed copy of a discarded PSBT can still be broadcast, whatever happened to its transfers.
           e('state', 'in', ['settled', 'discarded']),
           e.or([e('confirmed_at', 'is', null), e('confirmed_at', '>', since)]),
         ]),
@@ -239,7 +239,7 @@ export async function isBooked(
 /** The forms of a hash that somebody may have typed. */
 const asTyped = (txHash: string) => [txHash, `0x${txHash}`];
 
-/** The transactions that spend a coin of this PSBT: its own and those of its rivals, of which a chain can have only one. */
+/** The transactions that spend a coin of this PSBT: its own and its rivals'. A chain can have only one of them. */
 export async function exclusiveHashes(
   reader: Reader,
   { inputs }: Pick<StoredPsbt, 'inputs'>,

@@ -32,7 +32,7 @@ export const countedIn = (
     return asset ? [{ ...finding, units: fromChain(asset, finding.difference) }] : [];
   });
 
-/** @param given one address, or all; with `apply`, surpluses that two looks agree on are booked, dust too */
+/** @param given one address, or all; with `apply`, surpluses that two looks agree on are booked, including dust */
 export async function checkNow(
   { reconciliation, database, auditLog }: CheckDeps,
   network: Reconciled,

@@ -196,7 +196,7 @@ async function movedSince(
   return again?.hash === row.hash && again.amounts[0] === row.balance;
 }
 
-/** The difference that both looks agree on: none if they differ in its direction. */
+/** The difference that both looks agree on: the smaller one, or 0 if their directions differ. */
 function agreedOn(previous: bigint, now: bigint): bigint {
   if (previous > 0n && now > 0n) return previous < now ? previous : now;
   if (previous < 0n && now < 0n) return previous > now ? previous : now;

@@ -21,7 +21,7 @@ export const reconciliationTables = {
     /** The scanned height when the round began, and when the one before it did. */
     round_height: bigint(),
     former_height: bigint(),
-    /** Real time; `finished_at` is of the last complete round, null before that. */
+    /** Real time. `finished_at` is the end of the last complete round; null before the first one. */
     started_at: time(),
     finished_at: time().nullable(),
   }).primaryKey('mode', 'network'),

@@ -107,7 +107,7 @@ export function createRefundChanges(deps: RefundsDeps) {
   const movesFee = (row: RefundRow) =>
     row.kind === 'excess' && row.service_fee !== 0n && isLive(row.status) !== (row.fee_returns % 2 === 1);
 
-  /** Lets the payment's state follow: money set apart of a payment that was no success does not count as received. */
+  /** Updates the payment's state: money set apart from a payment that was no success does not count as received. */
   async function updatePayment(
     transaction: Transaction,
     before: RefundRow | undefined,

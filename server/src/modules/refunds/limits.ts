@@ -60,7 +60,7 @@ export function createRefundLimits(deps: RefundsDeps) {
     return new Map(sums).set(row.currency, (sums.get(row.currency) ?? 0n) + row.amount);
   }
 
-  /** The limits that hold for a coin: one in the coin is for that coin, one in money is for all. */
+  /** The limits for a coin: those in the coin itself, and those in currencies that are not coins, which are for all coins. */
   function limitsFor(coin: Currency, limits: Readonly<Record<string, string>>) {
     return Object.entries(limits).flatMap(([code, text]) => {
       const currency = currencies.find(code);

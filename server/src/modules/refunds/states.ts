@@ -47,12 +47,12 @@ export const eventTypes: Readonly<Partial<Record<RefundEvent, WebhookEventType>>
   expire: 'refund.expired',
 };
 
-/** Those that count against what the payment brought: their money is reserved, on its way, or gone. */
+/** True for refunds that count against the payment's money: theirs is reserved, on its way, or gone. */
 export function isLive(status: RefundStatus): boolean {
   return status !== 'cancelled' && status !== 'expired' && status !== 'failed';
 }
 
-/** Those whose money is reserved for the refund itself. From the approval on, its transfer holds it. */
+/** True for refunds whose money is reserved for the refund itself. From the approval on, its transfer holds it. */
 export function isReserved(status: RefundStatus): boolean {
   return status === 'awaiting_address' || status === 'awaiting_approval';
 }

@@ -66,7 +66,7 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
       return { text, signers };
     },
 
-    /** True if one of the signers has paid what is returned, by the locked payment. */
+    /** True if one of the signers has paid the money that is returned, according to the locked payment. */
     async holds(reader: Reader, { row }: LockedRefund, { signers }: WalletProof): Promise<boolean> {
       return (await payersOf(reader, row)).some((payer) => signers.includes(payer));
     },

@@ -28,7 +28,7 @@ export type Marker = ReturnType<typeof openMarker>;
 
 /** A longer file is rewritten with one line for each name, in bytes. */
 const longestFile = 100_000;
-/** As many of the last bytes are compared when a file has grown: it is another one if they differ. */
+/** This many of the last bytes are compared when a file has grown: if they differ, it is another file. */
 const comparedBytes = 64;
 /** A rewrite that started earlier was interrupted. */
 const rewriteMs = 60_000;
@@ -153,7 +153,7 @@ export function openMarker(
     // Short lines that are appended do not mix, although several processes write.
     const since = values.has(created) ? '' : lineOf([created, now()]);
     const lines = `${since}${lineOf([name, value])}`;
-    // Not into a line that a crash has cut short: both would be lost, or together another number.
+    // Not appended to a line that a crash has cut short: both would be lost, or read as one other number.
     const isCut = known.size > known.end;
     // Another process may replace the file between the two: then the lines are in a file that nobody reads.
     const added = isCut ? `\n${lines}` : lines;
@@ -170,7 +170,7 @@ export function openMarker(
     /** True if the last value could be written. */
     isWritable: () => isWritable,
 
-    /** Real time since when it has seen all that was done; undefined while there is none. */
+    /** The real time since which it has seen everything; undefined if it has none. */
     since(): number | undefined {
       read();
       return values.get(created);
@@ -208,7 +208,7 @@ interface Known {
   readonly dev: number;
   /** The end of the last whole line. */
   readonly end: number;
-  /** More than `end` if a line is cut short, or not yet written. */
+  /** Greater than `end` if the last line is cut short, or not completely written yet. */
   readonly size: number;
   /** The bytes before `end`. */
   readonly last: Buffer;

@@ -47,7 +47,7 @@ const suspicion = z.object({
 export type Suspicion = Readonly<z.output<typeof suspicion>>;
 
 export const payouts = 'payouts';
-/** The row is there to be locked while nothing is suspected. */
+/** The row exists even while nothing is suspected, so that it can be locked. */
 const suspicionSetting = jsonSetting('restore-suspicion', suspicion);
 const epochSetting = 'restore-epoch';
 const warningsSetting = jsonSetting('restore-warnings', z.readonly(z.array(unknownAddress)));

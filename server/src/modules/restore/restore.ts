@@ -182,7 +182,7 @@ export function createRestore(deps: RestoreDeps) {
   async function apply(transaction: Transaction, plan: RestorePlan, actor: AuditActor): Promise<void> {
     const { suspicion, skips, treasuries, held } = plan;
     for (const { key, to } of skips) await raiseIndex(transaction, key.sourceId, to);
-    // Those of keys that were set since the backup too: they may be set again.
+    // Also the indexes of keys that were set since the backup: the keys may be set again.
     for (const [name, value] of Object.entries(suspicion.marker)) {
       if (name !== store.payouts) await raiseIndex(transaction, name, value);
     }

@@ -123,7 +123,7 @@ async function lookAtServer({ config, connected, publicUrl, signal }: CommandCon
       reported.data?.message ?? `It answers with HTTP ${reply.status}, but the reply is not from this server`;
     const isReady = reply.ok && reported.success;
     if (!isReady) found.push(problem(`${publicUrl}: ${text}`));
-    // Anything after the first word is a problem that does not keep it from serving.
+    // Text after the first word is about a problem that does not keep the server from serving.
     else
       found.push(
         text === 'Ready' ? ok(`A server is ready at ${publicUrl}`) : warning(`${publicUrl}: ${text}`),

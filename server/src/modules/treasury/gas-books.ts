@@ -28,7 +28,7 @@ export async function recordTransaction(
   return isNew ? row : undefined;
 }
 
-/** The sum that was spent in the last day, or can still be, with other nonces. In wei. */
+/** The sum, in wei, that was spent in the last day or can still be spent, with nonces other than `except`. */
 export async function spentLastDay(
   { database, clock }: TreasuryContext,
   account: store.GasAccount,

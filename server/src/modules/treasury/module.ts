@@ -36,7 +36,7 @@ export const treasury = defineModule({
         ...createSweepHandlers(rules.sweeps, core.currencies),
       },
       answers: {
-        // A shop whose own wallet has the keys of its addresses needs none.
+        // A shop whose own wallet has the keys of its addresses needs no treasury.
         goLiveSteps(scope) {
           const networks = core.connected.map(({ network }) => network);
           const sources = networks

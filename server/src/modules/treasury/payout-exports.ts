@@ -372,7 +372,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       refuseIfPaid(transfer, await readStoredGroups(deps, reader, transfer));
     },
 
-    /** The same, also if only one node shows the payment. @throws NodesUnavailable */
+    /** The same, but one node that shows the payment is enough to refuse. @throws NodesUnavailable */
     async ensureUnpaidOnChain(transfer: TransferRow, signal: AbortSignal): Promise<void> {
       const on = networkAt(deps, transfer);
       if (on) refuseIfPaid(transfer, await readSeenGroups(deps, on, [transfer], signal));

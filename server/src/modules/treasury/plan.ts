@@ -229,7 +229,7 @@ async function findFailing(
     evm.run((node) => Promise.all(parts.map((part) => failuresOf(node, batchesOf(part)))), signal);
   for (const group of groupBy(items, batchName).values()) {
     for (const part of chunksOf(group, simulatedAtOnce)) {
-      // One call for many; if it is not all right, one call for each.
+      // One call simulates many; if it fails, each gets a call of its own.
       const [together] = await failures([part]);
       if (together === 0n) continue;
       const each = await failures(part.map((item) => [item]));

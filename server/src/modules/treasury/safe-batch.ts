@@ -37,7 +37,7 @@ export function safeChecksum(batch: Readonly<Record<string, unknown>> & { readon
   return hexOf(keccak_256(utf8ToBytes(serialize({ ...batch, meta: { ...batch.meta, name: null } }))));
 }
 
-/** Not JSON, but as Safe writes it: of an object first its sorted names, and then its values, each with a comma. */
+/** Not JSON, but the form that Safe uses: for an object, first its sorted names, and then its values, each with a comma. */
 function serialize(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(serialize).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -76,9 +76,9 @@ export function createSweeps(deps: TreasuryContext) {
     },
 
     /**
-     * Keeps each once. Problem: `validation_error` for a network without a treasury.
-     * @param given its hashes are of the transactions of a batch, which are listed in place of its id; none if the wallet says that
-     *   it sent nothing
+     * Keeps each answer once. Problem: `validation_error` for a network without a treasury.
+     * @param given its hashes are those of a batch's transactions, which are listed in place of the batch; empty if the wallet says
+     *   that it sent nothing
      */
     async keepAnswer(
       scope: Scope,

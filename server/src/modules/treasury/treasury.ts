@@ -96,7 +96,7 @@ export function createTreasury(deps: TreasuryDeps) {
       if (isSweeping && !gasKey)
         log.warn('NETWORKS_FILE has sweeps, but GAS_KEY_FILE is not set: nothing is swept');
       if (gasKey && !isSweeping) log.warn('GAS_KEY_FILE is set, but no network in NETWORKS_FILE has sweeps');
-      // So that networks of treasuries are offered from the first request on.
+      // Waits, so that networks of treasuries are offered from the first request on.
       await Promise.race([forwarderChecks.refresh(signal), delay(firstCheckMs, undefined, { ref: false })]);
     },
 

@@ -1,4 +1,4 @@
-/** Refuses an address as a treasury, if coins would be lost there or go round, or if its key is on the server. */
+/** Refuses an address as a treasury if coins would be lost there or move in a circle, or if its key is on the server. */
 import { addr } from 'micro-eth-signer';
 import type { DepositKeyRecord, DepositKeys } from '../../core/addresses/deposit-keys.js';
 import { isEvm } from '../../core/families/kinds.js';

@@ -218,7 +218,7 @@ export async function countUnexplained(reader: Reader, place: NetworkRef): Promi
   return Number(count);
 }
 
-/** Records the purpose of the payments of a transaction that no transfer explains. @returns them */
+/** Notes the purpose of the payments in a transaction that no transfer explains. @returns those payments */
 export async function notePayments(
   transaction: Transaction,
   { mode, network }: NetworkRef,
@@ -278,7 +278,7 @@ export async function updatePayment(
   return numUpdatedRows > 0n;
 }
 
-/** @returns false if another process has done it, or moved it */
+/** @returns false if another process has deleted the payment, or moved it to another block */
 export async function deletePayment(
   transaction: Transaction,
   { mode, network, tx_hash, output_index, block_hash }: TreasuryPaymentRow,

@@ -82,7 +82,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   }
 
   describe('reports', () => {
-    it('a payment while it waits and in its block, with the exact amount and the sender', async () => {
+    it('A payment is reported while it waits and in its block, with the exact amount and the sender', async () => {
       const address = newAddress();
       const txHash = await node.pay(address, '0.12345678');
       const { details } = await node.rpc<{ details: { vout: number }[] }>('gettransaction', txHash);
@@ -104,7 +104,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
 
     it.each(['0.0001', '0.1', '0.29', '1.1', '4.35', '10.00000001', '33.33333333'])(
-      'exactly %s coins',
+      'A payment of %s coins is reported exactly',
       async (amount) => {
         const address = newAddress();
         const txHash = await node.pay(address, amount);
@@ -114,7 +114,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       },
     );
 
-    it('payments to every type of script', async () => {
+    it('Payments to every type of script are reported', async () => {
       const keys = [
         ['0436f6e1', 'p2pkh', /^[mn]/],
         ['0436f6e1', 'p2sh-p2wpkh', /^Q/],
@@ -171,13 +171,13 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect((await lastBlock()).transfers).toMatchObject(expected);
     });
 
-    it('no mining reward, which cannot be spent for a hundred blocks', async () => {
+    it('A mining reward, which cannot be spent for a hundred blocks, is not reported', async () => {
       const address = newAddress();
       await node.rpc('generatetoaddress', 1, address);
       expect((await lastBlock()).transfers).toEqual([]);
     });
 
-    it('no transfer to an address that is not ours', async () => {
+    it('A transfer to an address that is not ours is not reported', async () => {
       await node.pay(await node.rpc<string>('getnewaddress'), '0.1');
       expect(await pending()).toEqual([]);
       await node.mine();
@@ -566,7 +566,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     const locate = (txHash: string) =>
       locateTransaction(createBitcoinNodes({ ...litecoinRegtest, nodes: [proxy.url] }), txHash, signal);
 
-    it('in its block, without an index of transactions, and not before it is in one', async () => {
+    it('A transaction is located in its block, without an index of transactions, and not before it is in one', async () => {
       const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
       expect(await locate(txHash)).toBeUndefined();
       await node.mine();
@@ -576,7 +576,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect(await locate(txHash)).toEqual({ height, isFailed: false });
     });
 
-    it('in the block that a node with an index names', async () => {
+    it('A transaction is located in the block that a node with an index names', async () => {
       const height = (await node.rpc<number>('getblockcount')) - 3;
       const blockhash = await node.rpc<string>('getblockhash', height);
       const txHash = await node.pay(await node.rpc<string>('getnewaddress'), '0.02');
@@ -585,7 +585,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     });
 
     it.each(['ab'.repeat(32), 'not a hash', ''])(
-      'It does not locate %j, which no node knows',
+      'The transaction %j, which no node knows, is not located',
       async (txHash) => {
         expect(await locate(txHash)).toBeUndefined();
       },
@@ -612,7 +612,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       return { txHash, fee: BigInt(Math.round(-fee * 1e8)) };
     };
 
-    it('from its inputs, and not without an index that finds them', async () => {
+    it('The fee is read from the inputs, and not without an index that finds them', async () => {
       const { txHash, fee } = await paid();
       expect(await feeOf(txHash)).toBeUndefined();
       const { vin } = await node.rpc<{ vin: { txid: string }[] }>(
@@ -648,7 +648,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       ['045f1cf6', undefined],
       ['043587cf', 'p2wpkh'],
     ] as const)(
-      'from the descriptor of the key with the version %s and script %s',
+      'The addresses of the key with the version %s and script %s are those of its descriptor',
       async (version, script) => {
         const key = withVersion(litecoinTestKey, version);
         const { derive, descriptor } = createAddressSource('test', 'litecoin', key, {
@@ -680,7 +680,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       ]);
     });
 
-    it('It compares a block after a fork that has the same first block, as Bitcoin Cash has that of Bitcoin', async () => {
+    it('The check compares a block after a fork that has the same first block, as Bitcoin Cash has that of Bitcoin', async () => {
       const height = (await node.rpc<number>('getblockcount')) - 1;
       const hash = await node.rpc<string>('getblockhash', height);
       expect((await check({ checkpoint: { height, hash } })).join()).toContain(

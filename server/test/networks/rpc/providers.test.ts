@@ -26,7 +26,7 @@ describe('Doubts about providers', () => {
     [['https://one.co.uk', 'https://two.co.uk']],
     [['http://127.0.0.1:8545', 'http://127.0.0.1:8546']],
     [['http://192.168.1.2:8545', 'https://rpc.example.com']],
-  ])('There are none about %s', (urls) => {
+  ])('There are no doubts about %s', (urls) => {
     expect(doubtProviders(urls)).toEqual([]);
     expect(countProviders(urls)).toBe(urls.length);
   });

@@ -343,7 +343,7 @@ async function prune(transaction: Transaction, network: string, from: number, to
     .execute();
 }
 
-/** Blocks that are later than this, beyond their interval, have stopped coming. */
+/** If the next block is later than its interval by more than this, blocks have stopped coming. */
 const lateBlockMs = 10_000;
 
 function simulatedChain(

@@ -115,7 +115,7 @@ export const accountTables = {
     .index('merchant_time', ['merchant_id', 'time', 'id'], { since: growingTables }),
 
   /**
-   * The identities of the people in the log, unless another table has them: rows go when someone is erased, and the
+   * The identities of the people in the log, unless another table has them: erasing someone deletes their rows, and the
    * log stays as it is.
    */
   audit_identities: table(

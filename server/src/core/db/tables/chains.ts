@@ -15,7 +15,7 @@ const assetGap = z.object({
   since: z.number(),
 });
 
-/** Before all others, so that no scan finds them again. */
+/** Wiped before all others, so that no scan finds them again. */
 const sentTransfers: DataPolicy = {
   wiped: { rows: (merchantId) => [sql`merchant_id = ${merchantId}`], reads: [], isFirst: true },
 };

@@ -314,7 +314,7 @@ export const paymentTables = {
     // The newest of a payment that are listed, without the dust between them.
     .index('listed', ['payment_id', 'first_seen_at', 'block_height', 'id'], { where: sql`is_dust = 0` })
     .index('open', ['mode', 'network', 'status', 'block_height'])
-    // The sum that an address received lately is computed before more of it counts.
+    // For the sum that an address has received recently, which is computed before more of it counts.
     .index('address', ['address', 'status', 'block_height', 'mode', 'network'])
     // Finds receipts that lost their confirmation, that wait for a second node, or that a balance showed. All are few.
     // The first has more columns than it needs, so that SQLite does not prefer `open`.

@@ -4,14 +4,14 @@ import { errorMessage } from '../../shared/error-message.js';
 import { parseExactJson } from './source.js';
 import { RequestRefused, SourceFailed } from './source-failed.js';
 
-/** The answers of servers that do not know one of the things that they were asked for. */
+/** The statuses of servers that do not know one of the things that they were asked for. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
 
 const maxBytes = 4_000_000;
 /** A source that wants more time than this is asked again anyway. */
 const longestRetryMs = 3_600_000;
 
-/** @throws SourceFailed, or a RequestRefused of that kind */
+/** @throws SourceFailed, or its subclass RequestRefused */
 export async function fetchJson(url: string, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
   let text: string;

@@ -278,8 +278,8 @@ interface Depths extends NetworkRef {
 }
 
 /**
- * The receipts that are each deep enough to be confirmed, and those that lost their confirmation, and that the last
- * scan left.
+ * The receipts that are deep enough to be confirmed, each by its own depth, and those that lost their confirmation and
+ * that the last scan left.
  */
 const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: Depths) => {
   const all = refsOn(reader, { mode, network }).select('status');
@@ -323,7 +323,7 @@ export async function storeChecked(
   }
 }
 
-/** Of more, all that wait are read at once: SQLite may read them for each part of a list. */
+/** If there are more, all that wait are read at once: SQLite may read them for each part of a list. */
 const fewGone = 100;
 
 /** The receipts that waited for a block, or whose block was orphaned, and that are now neither pending nor in one. */

@@ -49,7 +49,7 @@ export function createMempoolReader(findTransfers: FindTransfers, now: () => num
     for (const [txid, found] of groupBy(transfers, ({ txHash }) => txHash)) ours.set(txid, found);
   }
 
-  /** Forgets what has left the mempool, so that never more is kept than the node keeps. */
+  /** Forgets transactions that have left the mempool, so that no more are kept than the node keeps. */
   function forget(listed: readonly string[]): void {
     const left = new Set(listed);
     for (const txid of ours.keys()) if (!left.has(txid)) ours.delete(txid);

@@ -35,7 +35,7 @@ export type BalanceSource = ReturnType<typeof createBalanceSource>;
 
 /** The number of times that the newest balances are read again if a block came in between. */
 const attempts = 3;
-/** The number of addresses that nodes report in one call of a token, and if each address is a call of its own. */
+/** The number of addresses to ask about at once, if one call of a token covers them all, and if each takes a call of its own. */
 const mostAtOnce = 250;
 const mostOneByOne = 15;
 
@@ -84,7 +84,7 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
   }
 
   return {
-    /** True if a node belongs to another provider than one that was asked before, as far as there is another. */
+    /** True if a node belongs to another provider than the previous node, or if all nodes belong to one provider. */
     isAnother: (node: string, previous: string): boolean =>
       nodes.providers === 1 || nodes.providerOf(node) !== nodes.providerOf(previous),
     /** The number of addresses that a node reports at little cost. */

@@ -284,7 +284,7 @@ export function createEvmClient(
   };
 }
 
-/** More than wallets take that verify a passkey themselves: 10,000,000. */
+/** 10,000,000: more than wallets that verify a passkey themselves need. */
 const signatureGas = '0x989680';
 
 interface Waiting {

@@ -83,7 +83,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
   return {
     mode,
     network,
-    /** For work outside of the scan. A failure of such work counts against the node here too. */
+    /** For work outside of the scan. Its failures count against a node in the scan too. */
     nodes,
     /** Reads what addresses hold, from the same nodes. */
     balances: createBalanceSource(nodes, dialect),

@@ -71,7 +71,7 @@ async function readLogs(
     return logs;
   } catch (error) {
     if (!(error instanceof RpcFailure)) throw error;
-    // The node's own words are of more use than that its receipts do not help either.
+    // The node's own error is more useful than one about its receipts, which do not help either.
     const found = await unlessNodeFails(logsOfReceipts(evm, block, wanted));
     if (!found) throw error;
     return found;
@@ -109,7 +109,7 @@ async function logsOfReceipts(
 ): Promise<readonly EvmLog[]> {
   const ofBlock = await evm.blockReceipts(block.height);
   const receipts = ofBlock && hasLogs(ofBlock) ? ofBlock : await receiptsOfEach(evm, block);
-  // The bloom filter has something, so that there must be logs, unless nothing is in the block.
+  // The bloom filter is not empty, so there must be logs, unless the block has no transactions.
   const isWhole = block.logsBloom === undefined || receipts.length === 0 || hasLogs(receipts);
   if (!isWhole || receipts.some(({ blockHash }) => blockHash !== block.hash)) {
     throw inconsistent(evm, block.height);
@@ -256,7 +256,7 @@ async function readRange<B extends EvmHeader>(
   { from, to, tip }: BlockRange,
   wanted: readonly WantedLogs[],
 ): Promise<readonly WithLogs<B>[]> {
-  // Logs of a range are reported by height. Only if its last block is the same before and after are they of these blocks.
+  // Logs of a range are reported by height. They belong to these blocks only if its last block is the same before and after.
   const before = await evm.header(to);
   if (!before) throw missing(evm, to);
   // One block is asked for by its hash.

@@ -141,7 +141,7 @@ function addressOf(value: unknown): string {
 }
 
 /**
- * Text of a length that starts with 0x. There are thousands in a block, and they are only compared with others, so that nothing
+ * Text of a given length that starts with 0x. A block has thousands of them, and they are only compared with others, so nothing
  * depends on the digits.
  */
 function textOf(value: unknown, length: number): string {

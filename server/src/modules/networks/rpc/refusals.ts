@@ -76,7 +76,7 @@ export function pauseIn(text: string): number | undefined {
   return Number(amount) * unitMs;
 }
 
-/** Bitcoin Core's own codes, of which each says something about one call; -28 is a node that starts. */
+/** Bitcoin Core's own codes, each of which is about a single call, except for -28: the node is starting. */
 const isOfBitcoin = (code: number): boolean => code < 0 && code > -100 && code !== -28;
 
 const ofOneCall =
