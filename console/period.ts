@@ -44,6 +44,9 @@ const months = (day: string, from: number, count: number): Days => ({
   last: addDays(monthOf(day, from + count), -1),
 });
 
+/** The names of a period in the address. */
+export const periodNames = ['days', 'from', 'to'] as const;
+
 /** The preset of an address; `custom` for days of one's own; undefined for all times. */
 export function chosenPeriod({ query }: Pick<View, 'query'>): Preset | 'custom' | undefined {
   const chosen = query.get('days');

@@ -15,7 +15,7 @@ export const common = pick({
     copied: 'Copied',
     notCopied: 'The browser did not allow it. Select the text, and copy it.',
     copyOf: (value: string) => `Copy ${value}`,
-    pages: 'Pages',
+    pagesOf: (list: string) => `${list}: pages`,
     rows: (from: number, to: number, total: number) => `${from}–${to} of ${total.toLocaleString('en')}`,
     newer: 'Newer',
     older: 'Older',

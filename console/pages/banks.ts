@@ -16,6 +16,7 @@ import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { emptyHint } from '../ui/empty.js';
+import { listOf, type Rows } from '../ui/list.js';
 import { rowActions } from '../ui/more.js';
 import { table } from '../ui/table.js';
 import { tones } from './transfer-parts.js';
@@ -23,20 +24,38 @@ import { tones } from './transfer-parts.js';
 type Payouts = ParsedData<typeof bankPayouts.list>;
 type Payout = Payouts['waiting'][number];
 type Account = ParsedData<typeof bankAccounts.list>[number];
-type Balance = ParsedData<typeof balances.list>[number];
 
 interface Data extends Payouts {
-  readonly accounts: readonly Account[];
-  readonly balances: readonly Balance[];
+  readonly accounts: Rows<Account>;
 }
 
-async function load({ api, signal }: View): Promise<Data> {
-  const [paid, accounts, held] = await Promise.all([
-    api(bankPayouts.list, {}, signal),
-    api(bankAccounts.list, { query: { skip: 100 } }, signal),
-    api(balances.list, {}, signal),
+const accountList = listOf(bankAccounts.list, {
+  label: texts.accounts,
+  pageName: 'accountsPage',
+  columns: (view) => [
+    { label: texts.holder, cell: ({ accountName }) => accountName },
+    { label: texts.bank, cell: ({ bankName }) => bankName },
+    { label: texts.number, kind: 'hash', cell: ({ accountNumber }) => copyable(accountNumber, view) },
+    { label: texts.accountCurrency, cell: ({ currency, country }) => `${currency}, ${country}` },
+  ],
+});
+
+async function load(view: View): Promise<Data> {
+  const [paid, accounts] = await Promise.all([
+    view.api(bankPayouts.list, {}, view.signal),
+    accountList.load(view),
   ]);
-  return { ...paid.data, accounts: accounts.data, balances: held.data };
+  return { ...paid.data, accounts };
+}
+
+/** Those of all pages: a payout may go to any of them. */
+async function allAccounts({ api, signal }: View): Promise<readonly Account[]> {
+  const found: Account[] = [];
+  for (let number = 1; ; number += 1) {
+    const { data, pagination } = await api(bankAccounts.list, { query: { page: number, skip: 100 } }, signal);
+    found.push(...data);
+    if (data.length === 0 || found.length >= (pagination?.total ?? 0)) return found;
+  }
 }
 
 const sumOf = (one: Pick<Payout, 'amount' | 'currency'>) => amount(one.amount, one.currency);
@@ -78,7 +97,16 @@ const render = (data: Data, view: View): TemplateResult =>
     ${section(texts.ended, endedTable(data.ended, view))}
     ${section(
       texts.accounts,
-      accountTable(data.accounts, view),
+      accountList.table(
+        data.accounts,
+        view,
+        emptyHint(view, texts.noAccounts, {
+          text: texts.addAccount,
+          page: 'banks',
+          query: { do: 'account' },
+          permission: 'bankAccounts.create',
+        }),
+      ),
       button(view, {
         text: texts.addAccount,
         permission: 'bankAccounts.create',
@@ -159,31 +187,14 @@ const endedTable = (rows: readonly Payout[], view: View) =>
     empty: emptyHint(view, texts.noEnded, { text: texts.toBalances, page: 'money' }),
   });
 
-const accountTable = (rows: readonly Account[], view: View) =>
-  table<Account>({
-    label: texts.accounts,
-    rows,
-    view,
-    columns: [
-      { label: texts.holder, cell: ({ accountName }) => accountName },
-      { label: texts.bank, cell: ({ bankName }) => bankName },
-      { label: texts.number, kind: 'hash', cell: ({ accountNumber }) => copyable(accountNumber, view) },
-      { label: texts.accountCurrency, cell: ({ currency, country }) => `${currency}, ${country}` },
-    ],
-    empty: emptyHint(view, texts.noAccounts, {
-      text: texts.addAccount,
-      page: 'banks',
-      query: { do: 'account' },
-      permission: 'bankAccounts.create',
-    }),
-  });
-
 /** Asks for amount, account and text, shows what is left of the balance, and takes it only then. */
 async function create(view: View): Promise<void> {
-  const known = await view.act(() => load(view));
+  const read = () => Promise.all([allAccounts(view), view.api(balances.list, {}, view.signal)]);
+  const known = await view.act(read);
   if (!known) return;
-  const held = known.balances.filter(({ availableBalance }) => availableBalance > 0);
-  const [first] = known.accounts;
+  const [accounts, { data: all }] = known;
+  const held = all.filter(({ availableBalance }) => availableBalance > 0);
+  const [first] = accounts;
   if (!first) return addAccount(view);
   const values = await view.ask({
     title: texts.createTitle,
@@ -193,7 +204,7 @@ async function create(view: View): Promise<void> {
         name: 'bankAccountId',
         label: texts.account,
         value: first.id,
-        options: known.accounts.map((one) => [one.id, `${nameOf(one)}, ${one.accountName}`]),
+        options: accounts.map((one) => [one.id, `${nameOf(one)}, ${one.accountName}`]),
       },
       {
         name: 'currency',
@@ -210,7 +221,7 @@ async function create(view: View): Promise<void> {
   });
   if (!values) return;
   const { bankAccountId = '', currency = '', amount: value = '', reference = '' } = values;
-  const account = known.accounts.find(({ id }) => id === bankAccountId);
+  const account = accounts.find(({ id }) => id === bankAccountId);
   const available = held.find((one) => one.currency === currency)?.availableBalance ?? 0;
   const sum = amount(value, currency);
   const isSure = await view.ask({

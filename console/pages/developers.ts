@@ -17,8 +17,7 @@ import { commands } from '../ui/commands.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { emptyHint } from '../ui/empty.js';
-import type { Rows } from '../ui/list.js';
-import { table } from '../ui/table.js';
+import { listOf, type Rows } from '../ui/list.js';
 import { replayButton, replayProgress } from './replay-parts.js';
 import { deliveryList, type Delivery } from './webhook-parts.js';
 
@@ -28,20 +27,37 @@ type ApiKey = ParsedData<typeof settingsApi.apiKeys.list>[number];
 interface Data {
   /** Undefined for roles that may not see it. */
   readonly webhook: Webhook | undefined;
-  readonly keys: readonly ApiKey[] | undefined;
+  readonly keys: Rows<ApiKey> | undefined;
   readonly deliveries: Rows<Delivery>;
 }
 
 const types = webhookEventType.options;
+
+const keyList = listOf(settingsApi.apiKeys.list, {
+  label: texts.keys,
+  pageName: 'keysPage',
+  columns: (view) => [
+    {
+      label: texts.key,
+      kind: 'hash',
+      cell: ({ kind, key }) => (kind === 'public' ? copyable(key, view) : key),
+    },
+    { label: texts.label, cell: ({ label }) => label || '–' },
+    { label: texts.scope, cell: ({ scope }) => (scope ? texts.scopes[scope] : texts.publicScope) },
+    { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+    { label: texts.lastUse, kind: 'time', cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
+    { label: common.actions, kind: 'actions', cell: (one) => keyActions(one, view) },
+  ],
+});
 
 async function load(view: View): Promise<Data> {
   const { api, signal, can } = view;
   const [deliveries, webhook, keys] = await Promise.all([
     deliveryList.load(view),
     can('webhook.retrieve') ? api(settingsApi.webhook.retrieve, {}, signal) : undefined,
-    can('apiKeys.list') ? api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+    can('apiKeys.list') ? keyList.load(view) : undefined,
   ]);
-  return { webhook: webhook?.data, keys: keys?.data, deliveries };
+  return { webhook: webhook?.data, keys, deliveries };
 }
 
 function render({ webhook, keys, deliveries }: Data, view: View): TemplateResult {
@@ -143,27 +159,10 @@ async function retryAll(view: View): Promise<void> {
   if (done) view.say(texts.retriedAll(done.data.retried, done.data.remaining));
 }
 
-function keySection(keys: readonly ApiKey[], view: View): TemplateResult {
+function keySection(keys: Rows<ApiKey>, view: View): TemplateResult {
   return section(
     texts.keys,
-    html`${table<ApiKey>({
-        label: texts.keys,
-        rows: keys,
-        view,
-        columns: [
-          {
-            label: texts.key,
-            kind: 'hash',
-            cell: ({ kind, key }) => (kind === 'public' ? copyable(key, view) : key),
-          },
-          { label: texts.label, cell: ({ label }) => label || '–' },
-          { label: texts.scope, cell: ({ scope }) => (scope ? texts.scopes[scope] : texts.publicScope) },
-          { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
-          { label: texts.lastUse, kind: 'time', cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
-          { label: common.actions, kind: 'actions', cell: (one) => keyActions(one, view) },
-        ],
-        empty: texts.noKeys,
-      })}
+    html`${keyList.table(keys, view, texts.noKeys)}
       <h3>${common.commandLine}</h3>
       ${commands(view, [
         [texts.liveKey, `keys create --merchant ${view.session.merchant.id} --kind secret --mode live`],

@@ -28,7 +28,7 @@ type Payout = ParsedData<typeof payouts.list>[number];
 interface Data {
   readonly balances: readonly Balance[];
   readonly transfers: Rows<Transfer>;
-  readonly payouts: readonly Payout[];
+  readonly payouts: Rows<Payout>;
 }
 
 const transferList = listOf(transfers.list, {
@@ -52,14 +52,33 @@ const transferList = listOf(transfers.list, {
   ],
 });
 
+const payoutList = listOf(payouts.list, {
+  label: texts.payouts,
+  pageName: 'payoutsPage',
+  columns: () => [
+    { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
+    {
+      label: texts.status,
+      kind: 'status',
+      cell: ({ status }) => tag(texts.statuses[status], tones[status]),
+    },
+    {
+      label: texts.destination,
+      kind: 'hash',
+      cell: ({ destination }) => html`<code>${destination}</code>`,
+    },
+    { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+  ],
+});
+
 async function load(view: View): Promise<Data> {
   const { api, signal } = view;
   const [held, sent, paid] = await Promise.all([
     api(balances.list, {}, signal),
     transferList.load(view),
-    api(payouts.list, { query: { skip: 10 } }, signal),
+    payoutList.load(view, { skip: 10 }),
   ]);
-  return { balances: held.data, transfers: sent, payouts: paid.data };
+  return { balances: held.data, transfers: sent, payouts: paid };
 }
 
 function render(data: Data, view: View): TemplateResult {
@@ -67,7 +86,11 @@ function render(data: Data, view: View): TemplateResult {
     ${balanceSection(data.balances, view)} ${transferSection(data.transfers, view)}
     ${section(
       texts.payouts,
-      payoutTable(data.payouts, view),
+      payoutList.table(
+        data.payouts,
+        view,
+        emptyHint(view, texts.noPayouts, { text: texts.bankPayouts, page: 'banks' }),
+      ),
       view.can('bankPayouts.list')
         ? html`<a class="button" href=${view.link('banks')}>${texts.bankPayouts}</a>`
         : nothing,
@@ -283,28 +306,6 @@ async function create(view: View): Promise<void> {
   const made = await view.act(() => view.api(transfers.create, { body }), texts.made);
   if (made) view.go(view.link('transfer', made.data.id));
 }
-
-const payoutTable = (rows: readonly Payout[], view: View) =>
-  table<Payout>({
-    label: texts.payouts,
-    rows,
-    view,
-    columns: [
-      { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
-      {
-        label: texts.status,
-        kind: 'status',
-        cell: ({ status }) => tag(texts.statuses[status], tones[status]),
-      },
-      {
-        label: texts.destination,
-        kind: 'hash',
-        cell: ({ destination }) => html`<code>${destination}</code>`,
-      },
-      { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
-    ],
-    empty: emptyHint(view, texts.noPayouts, { text: texts.bankPayouts, page: 'banks' }),
-  });
 
 export default page<Data>({
   title: () => texts.title,

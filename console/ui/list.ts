@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type * as z from 'zod/mini';
 import type { Endpoint, Pagination } from '../../src/contract/endpoint.js';
 import { page, type Page, type View } from '../page.js';
-import { askedRange } from '../period.js';
+import { askedRange, periodNames } from '../period.js';
 import { button } from './button.js';
 import { emptyHint, type NextStep } from './empty.js';
 import { filterBar, type FilterField } from './filter-bar.js';
@@ -50,6 +50,11 @@ export function choice<Value extends string, Query>(
 interface Declaration<Row, Query, Data> {
   /** The name of the table. */
   readonly label: string;
+  /**
+   * The name of the page number in the address: `page` by default. Further lists of one page have a name each, so that
+   * each of them has its own pages. A filter starts `page` again, so these have no filters.
+   */
+  readonly pageName?: string;
   readonly filters?: readonly Filter<Query, Data>[];
   /** It also has a period, as every list of the API does. */
   readonly hasPeriod?: true;
@@ -85,7 +90,9 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
   declaration: Declaration<NoInfer<Row>, NoInfer<Query>, Data>,
 ): List<Row, Query, Data> {
   const { label, filters = [], hasPeriod, columns, href }: Declaration<Row, Query, Data> = declaration;
+  const { pageName = 'page' } = declaration;
   const read: Endpoint & Pick<ListEndpoint<Row, Query>, 'data'> = endpoint;
+  const names = [pageName, ...filters.map(({ name }) => name), ...(hasPeriod ? periodNames : [])];
 
   function asked({ query }: Pick<View, 'query'>): Partial<Query> {
     let found: Partial<Query> = {};
@@ -110,7 +117,7 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     async load(view, of) {
       const { api, query, signal } = view;
       const range = hasPeriod ? askedRange(view) : undefined;
-      const input = { page: query.get('page') ?? undefined, ...range, ...asked(view), ...of };
+      const input = { page: query.get(pageName) ?? undefined, ...range, ...asked(view), ...of };
       const { data: rows, pagination } = await api(read, { query: input }, signal);
       return { rows, pagination };
     },
@@ -124,6 +131,8 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         label,
         rows: data.rows,
         pagination: data.pagination,
+        pageName,
+        filters: names,
         view,
         columns: columns(view, data),
         href: href && ((row) => href(row, view)),

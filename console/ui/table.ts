@@ -39,6 +39,10 @@ export interface TableOptions<Row> {
   /** The page of a row: the whole row is a link to it. */
   readonly href?: ((row: Row) => string) | undefined;
   readonly pagination?: Pagination | undefined;
+  /** The name of the page number in the address. */
+  readonly pageName?: string;
+  /** The names in the address that select the rows; none by default. */
+  readonly filters?: readonly string[];
   readonly view: View;
   /** The hint, and the action, while there are no rows. */
   readonly empty: TemplateResult | string;
@@ -58,8 +62,9 @@ function placesIn<Row>(columns: readonly Column<Row>[]): readonly string[] {
 
 // Browsers forget what a table is when its style lays it out as something else: the roles say it.
 export function table<Row>(options: TableOptions<Row>): TemplateResult {
-  const { label, rows, columns, href, pagination, view, empty, done } = options;
-  const isFiltered = [...view.query.keys()].length > 0;
+  const { label, rows, columns, href, pagination, pageName = 'page', view, empty, done } = options;
+  // Other names in the address belong to other lists of the page.
+  const isFiltered = options.filters?.some((name) => view.query.has(name)) ?? false;
   if (rows.length === 0) {
     return html`<div class="empty">
       ${
@@ -112,21 +117,17 @@ export function table<Row>(options: TableOptions<Row>): TemplateResult {
         </tbody>
       </table>
     </div>
-    ${pagination ? pages(pagination, view) : nothing}`;
+    ${pagination ? pages(pagination, label, pageName, view) : nothing}`;
 }
 
-function pages({ total, from, to }: Pagination, view: View): TemplateResult {
-  const current = Number(view.query.get('page') ?? 1);
-  return html`<nav class="pages" aria-label=${common.pages}>
+function pages({ total, from, to }: Pagination, label: string, pageName: string, view: View): TemplateResult {
+  const current = Number(view.query.get(pageName) ?? 1);
+  // A filter starts `page` again. Here, another list of the page keeps its place.
+  const page = view.query.get('page') ?? undefined;
+  const turn = (number: number) => view.filter({ page, [pageName]: number > 1 ? number : undefined });
+  return html`<nav class="pages" aria-label=${common.pagesOf(label)}>
     <span>${common.rows(from, to, total)}</span>
-    <button
-      ?disabled=${current <= 1}
-      @click=${() => view.filter({ page: current > 2 ? current - 1 : undefined })}
-    >
-      ${common.newer}
-    </button>
-    <button ?disabled=${to >= total} @click=${() => view.filter({ page: current + 1 })}>
-      ${common.older}
-    </button>
+    <button ?disabled=${current <= 1} @click=${() => turn(current - 1)}>${common.newer}</button>
+    <button ?disabled=${to >= total} @click=${() => turn(current + 1)}>${common.older}</button>
   </nav>`;
 }

@@ -107,6 +107,31 @@ test('an accountant sees bank payouts, and has no button for them', async () => 
     expect(await page.getByRole('button', { name }).count()).toBe(0);
 });
 
+test('the oldest of many bank accounts is reached page by page, and a payout can go to each of them', async () => {
+  const numbers = Array.from({ length: 26 }, (_none, index) => `DE8937040044053201${3001 + index}`);
+  for (const accountNumber of numbers) {
+    const bank = { accountBank: 'Sparkasse Bonn', country: 'DE', currency: 'EUR', accountName: 'Ada Example' };
+    await stage.merchant.bankAccounts.create({ body: { ...bank, accountNumber } });
+  }
+  const { data: all } = await stage.merchant.bankAccounts.list({ query: { skip: 100 } });
+  const oldest = all.at(-1)?.accountNumber ?? '';
+  const page = await signInAs('manager', stage, env());
+  await go(page, 'banks');
+  const rows = page.getByRole('table', { name: 'Bank accounts' }).locator('tbody tr');
+  const pager = page.getByRole('navigation', { name: 'Bank accounts: pages' });
+  expect(await rows.count()).toBe(25);
+  await inspect(page, 'console-bank-accounts');
+  await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  await expect.poll(() => rows.count()).toBe(all.length - 25);
+  await rows.last().getByText(oldest).waitFor();
+  expect(new URL(page.url()).search).toBe('?accountsPage=2');
+  await press(page, 'New bank payout…');
+  const choices = page.getByRole('dialog').locator('select[name=bankAccountId] option');
+  await choices.first().waitFor({ state: 'attached' });
+  const offered = await choices.evaluateAll((options) => options.map((one) => one.getAttribute('value')));
+  expect(offered).toEqual(all.map(({ id }) => id));
+});
+
 test('customers, plans and subscribers show each other by name, with payments and sums', async () => {
   const email = 'sub@example.com';
   await paidOrder({ email, name: 'Mary Example' });

@@ -134,3 +134,41 @@ test('available, reserved and unsettled money add up to all of it', async () => 
   expect(reserved).toBeGreaterThan(0);
   expect(available + reserved + unsettled).toBeCloseTo(total, 6);
 });
+
+test('the oldest payout is reached page by page, and the transfers keep their filter and their page', async () => {
+  const sums = Array.from({ length: 11 }, (_none, index) => `0.${index + 11}`);
+  for (const amount of sums) {
+    const body = { amount, currency: 'USDT', walletNetwork: 'tron', walletAddress: address };
+    await stage.merchant.transfers.create({ body });
+  }
+  const payouts = async () => (await stage.merchant.payouts.list({ query: { skip: 100 } })).data;
+  await vi.waitFor(async () => {
+    const paid = (await payouts()).map(({ amount }) => String(amount));
+    expect(paid).toEqual(expect.arrayContaining(sums.map((sum) => String(Number(sum)))));
+  }, 20_000);
+  const shown = (await payouts()).map(({ amount }) => `${amount.toFixed(2)} USDT`);
+
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'money?status=success&page=1');
+  const rows = page.getByRole('table', { name: 'Payouts' }).locator('tbody tr');
+  const sumsIn = async () =>
+    (await rows.locator('td:first-child').allInnerTexts()).map((text) => text.replace(/\s/g, ' ').trim());
+  await expect.poll(sumsIn).toEqual(shown.slice(0, 10));
+  await inspect(page, 'console-payouts');
+  const pager = page.getByRole('navigation', { name: 'Payouts: pages' });
+  await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  await expect.poll(sumsIn).toEqual(shown.slice(10));
+  expect(await pager.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+  expect(new URL(page.url()).search).toBe('?status=success&page=1&payoutsPage=2');
+  await page.reload();
+  await expect.poll(sumsIn).toEqual(shown.slice(10));
+  await page.locator('select[name=status]').selectOption('failed');
+  await page.waitForURL((url) => url.search === '?status=failed&payoutsPage=2');
+  await page.waitForFunction(() => document.querySelector('main[aria-busy=false]'));
+  // Only the list of the filter is empty.
+  expect(await page.getByText('Nothing matches these filters.').count()).toBe(1);
+  await expect.poll(sumsIn).toEqual(shown.slice(10));
+  await pager.getByRole('button', { name: 'Newer' }).press('Enter');
+  await page.waitForURL((url) => url.search === '?status=failed');
+  await expect.poll(sumsIn).toEqual(shown.slice(0, 10));
+});

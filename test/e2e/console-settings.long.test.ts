@@ -357,3 +357,34 @@ test('the failed webhooks of a filter are sent again, with their progress and a 
   await page.getByText('Nothing matches these filters.').waitFor({ timeout: 20_000 });
   receiver.close();
 });
+
+test('the oldest API key is reached page by page, and the deliveries keep their filter', async () => {
+  const page = await signInAs('owner', stage, env());
+  await page.evaluate(async () => {
+    for (let number = 1; number <= 25; number += 1) {
+      const { ok, status } = await fetch('/console/api/keys', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Checkout-Mode': 'test' },
+        body: JSON.stringify({ kind: 'secret', scope: 'read', label: `Reader ${number}` }),
+      });
+      if (!ok) throw new Error(`Key ${number}: HTTP ${status}`);
+    }
+  });
+  await go(page, 'developers?status=failed', 'Developers');
+  const keys = page.getByRole('table', { name: 'API keys' });
+  const pager = page.getByRole('navigation', { name: 'API keys: pages' });
+  await expect.poll(() => keys.locator('tbody tr').count()).toBe(25);
+  await keys.getByText('Reader 25', { exact: true }).waitFor();
+  await inspect(page, 'console-keys');
+  // That of the stage is older than all of them.
+  const first = keys.getByText(stage.server.publicKey);
+  expect(await first.count()).toBe(0);
+  await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  await first.waitFor();
+  expect(await pager.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+  expect(new URL(page.url()).search).toBe('?status=failed&keysPage=2');
+  expect(await page.locator('select[name=status]').inputValue()).toBe('failed');
+  await pager.getByRole('button', { name: 'Newer' }).press('Enter');
+  await keys.getByText('Reader 25', { exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe('?status=failed');
+});
