@@ -61,9 +61,9 @@ export const texts = pick({
     today: 'Today',
     week: 'Last 7 days',
     /** Compared with the 7 days before. */
-    change: (sum: number, before: number) => {
-      if (before === 0) return 'nothing in the 7 before';
-      const percent = Math.round((sum / before - 1) * 100);
+    change: (sum: string, before: string) => {
+      if (before === '0') return 'nothing in the 7 before';
+      const percent = Math.round((Number(sum) / Number(before) - 1) * 100);
       return `${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % on the 7 before`;
     },
     bar: (day: string, sum: string, count: number) =>

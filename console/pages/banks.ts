@@ -7,11 +7,13 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { bankAccounts } from '../../src/contract/bank-accounts.js';
 import { bankPayouts } from '../../src/contract/console-banks.js';
+import { parseDecimal } from '../../src/contract/decimal.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/banks.js';
 import { common } from '../messages/common.js';
 import { guarded, page, type View } from '../page.js';
+import { sumOfDecimals } from '../sum.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
@@ -68,11 +70,20 @@ function ageOf({ createdAt }: Payout, view: View): string {
   return texts.ageOf(Math.floor(hours / 24), hours);
 }
 
-/** Sums by currency, for display only. */
+/** Sums by currency. */
 function sums(rows: readonly Payout[]): string {
-  const totals = new Map<string, number>();
-  for (const row of rows) totals.set(row.currency, (totals.get(row.currency) ?? 0) + row.amount);
-  return [...totals].map(([currency, total]) => amount(Math.round(total * 1e8) / 1e8, currency)).join(', ');
+  const currencies = [...new Set(rows.map(({ currency }) => currency))];
+  const totalIn = (currency: string) =>
+    sumOfDecimals(rows.filter((one) => one.currency === currency).map((one) => one.amount));
+  return currencies.map((currency) => amount(totalIn(currency), currency)).join(', ');
+}
+
+/** The rest of a balance, never less than nothing; undefined for an amount that the server will refuse. */
+function remainsOf(available: number, taken: string): string | undefined {
+  const decimal = parseDecimal(taken);
+  if (decimal === undefined) return undefined;
+  const rest = sumOfDecimals([available, `-${decimal}`]);
+  return rest.startsWith('-') ? '0' : rest;
 }
 
 const to = ({ account }: Payout): unknown =>
@@ -223,6 +234,7 @@ async function create(view: View): Promise<void> {
   const { bankAccountId = '', currency = '', amount: value = '', reference = '' } = values;
   const account = accounts.find(({ id }) => id === bankAccountId);
   const available = held.find((one) => one.currency === currency)?.availableBalance ?? 0;
+  const remains = remainsOf(available, value);
   const sum = amount(value, currency);
   const isSure = await view.ask({
     title: texts.confirmTitle(sum),
@@ -233,7 +245,7 @@ async function create(view: View): Promise<void> {
         [texts.number, account?.accountNumber],
         [texts.reference, reference],
         // For display only: the server decides.
-        [texts.remains, amount(Math.max(0, Math.round((available - Number(value)) * 1e8) / 1e8), currency)],
+        [texts.remains, remains === undefined ? undefined : amount(remains, currency)],
       ])}`,
     action: texts.confirmAction(sum),
     isFinal: true,

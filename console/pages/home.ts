@@ -14,6 +14,7 @@ import { amount, time } from '../format.js';
 import { language } from '../messages/pick.js';
 import { texts } from '../messages/home.js';
 import { page, type View } from '../page.js';
+import { sumOfDecimals } from '../sum.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { section } from '../ui/details.js';
@@ -144,8 +145,7 @@ function volumeView(volume: readonly Volume[], today: string, timeZone: string):
       const days = volume.filter((one) => one.currency === currency);
       const total = (rows: readonly Volume[]) => ({
         count: rows.reduce((sum, { payments }) => sum + payments, 0),
-        // For display only: the exact figures are in the books.
-        sum: Math.round(rows.reduce((sum, one) => sum + one.amount, 0) * 1e8) / 1e8,
+        sum: sumOfDecimals(rows.map((one) => one.amount)),
       });
       const now = total(days.filter(({ date }) => date === today));
       const month = total(days);

@@ -291,11 +291,11 @@ async function create(view: View): Promise<void> {
         [texts.network, walletNetwork],
         [texts.arrives, sum],
         [texts.fee, amount(fee.data.amount, fee.data.currency)],
-        // The same currency, as the server charges it; for display only.
+        // The same currency, as the server charges it. For its fee, it has accepted the amount as a decimal.
         [
           texts.leaves,
           fee.data.currency === currency
-            ? amount(Math.round((Number(value) + fee.data.amount) * 1e8) / 1e8, currency)
+            ? amount(sumOfDecimals([value, fee.data.amount]), currency)
             : undefined,
         ],
       ])}`,

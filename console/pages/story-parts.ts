@@ -5,11 +5,9 @@ import { isInGroup } from '../../src/contract/payment-states.js';
 import { amount, time } from '../format.js';
 import { texts as payments } from '../messages/payments.js';
 import { texts } from '../messages/story.js';
+import { sumOfDecimals } from '../sum.js';
 import type { Refund } from './refund-parts.js';
 import type { Delivery } from './webhook-parts.js';
-
-/** For display: sums of floats show no rounding errors. */
-const rounded = (sum: number) => Math.round(sum * 1e8) / 1e8;
 
 /** All that arrived in the currency of the payment, or otherwise in others. */
 function arrived({ credited = [], currency }: PaymentRecord): string {
@@ -29,20 +27,22 @@ function lateness({ receipts, expiresBy }: PaymentRecord): number {
 export function sentenceOf(payment: PaymentRecord): string | undefined {
   const { state, currency = '', credited = [], amount: due = 0 } = payment;
   const came = arrived(payment);
-  const sum = rounded(credited.reduce((all, one) => all + (one.currency === currency ? one.amount : 0), 0));
+  const own = credited.filter((one) => one.currency === currency);
+  // Negative if less than the price came.
+  const excess = sumOfDecimals([...own.map((one) => one.amount), -due]);
   const price = amount(due, currency);
   if (payment.accepted && isInGroup(state, 'success')) {
     return texts.taken(amount(payment.accepted.amount, currency), price);
   }
   switch (state) {
     case 'settled_over':
-      return texts.over(amount(rounded(sum - due), currency));
+      return texts.over(amount(excess, currency));
     case 'settled_late':
       return texts.paidLate(lateness(payment));
     case 'expired_partial':
       return texts.short(came, price);
     case 'expired_late':
-      return sum < due
+      return excess.startsWith('-')
         ? texts.late(came, price, lateness(payment))
         : texts.lateWhole(came, lateness(payment));
     case 'cancelled_paid':
