@@ -15,3 +15,8 @@ it.each(['docs', 'pages', 'links'])('%s.css declares each property that it uses,
   // As a receipt's colours on paper, which are not those of a dark screen.
   expect([...declared].filter((one) => !used.has(one))).toEqual([]);
 });
+
+it.each(['docs', 'pages', 'links'])('%s.css repeats nothing about sizes that tokens.css says', (name) => {
+  expect(read('tokens')).toContain('box-sizing: border-box;');
+  expect(read(name)).not.toContain('box-sizing');
+});
