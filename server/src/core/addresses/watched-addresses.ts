@@ -111,7 +111,7 @@ export function createWatchedAddresses(
   };
 }
 
-/** 4 MB: with a million addresses, one answer in 30,000 is a false yes, and with ten million, one in three. */
+/** 4 MB: with a million addresses, one answer in 50,000 is a false yes, and with ten million, one in three. */
 const bits = 2 ** 25;
 const hashes = [0, 1, 2, 3, 4, 5];
 
