@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { parseSources } from '../../src/core/money/sources/sources.js';
 import type { RateSourceAdapter } from '../../src/core/money/sources/source.js';
+import { coins } from '../support/coins.js';
 
 /** Dollars per coin, and units per dollar of fiat currencies, as text. */
 export interface Market {
@@ -10,21 +11,38 @@ export interface Market {
   readonly fiat: Readonly<Record<string, string>>;
 }
 
+type ByCode = Readonly<Record<string, string>>;
+
+const documented: ByCode = {
+  BTC: '92000',
+  ETH: '3050',
+  BNB: '905',
+  LTC: '95',
+  TRX: '0.285',
+  POL: '0.145',
+  USDT: '0.999',
+  USDC: '1.0001',
+};
+/** Coins that are only in `server/data/currencies.json` have their price and their names from there. */
+const others = Object.entries(coins).filter(([code]) => !(code in documented));
+
 export const market: Market = {
   crypto: {
-    BTC: '92000',
-    ETH: '3050',
-    BNB: '905',
-    LTC: '95',
-    TRX: '0.285',
-    POL: '0.145',
-    USDT: '0.999',
-    USDC: '1.0001',
+    ...documented,
+    ...Object.fromEntries(others.map(([code, { exampleDollars }]) => [code, exampleDollars])),
   },
   fiat: { EUR: '0.86', GBP: '0.75', NGN: '1540', GHS: '10.9', KES: '129.2', ZAR: '17.2' },
 };
 
-const krakenPairs = {
+const othersAt = (exchange: string, nameOf: (symbol: string) => string): ByCode =>
+  Object.fromEntries(
+    others.flatMap(([code, { symbols }]) => {
+      const symbol = symbols[exchange];
+      return symbol === undefined ? [] : [[code, nameOf(symbol)] as const];
+    }),
+  );
+
+const krakenPairs: ByCode = {
   BTC: 'XXBTZUSD',
   ETH: 'XETHZUSD',
   LTC: 'XLTCZUSD',
@@ -33,8 +51,19 @@ const krakenPairs = {
   TRX: 'TRXUSD',
   POL: 'POLUSD',
   BNB: 'BNBUSD',
+  ...othersAt('kraken', (symbol) => `${symbol}USD`),
 };
-const coingeckoIds = {
+const binanceSymbols: ByCode = {
+  BTC: 'BTCUSDT',
+  ETH: 'ETHUSDT',
+  BNB: 'BNBUSDT',
+  LTC: 'LTCUSDT',
+  TRX: 'TRXUSDT',
+  POL: 'POLUSDT',
+  USDC: 'USDCUSDT',
+  ...othersAt('binance', (symbol) => `${symbol}USDT`),
+};
+const coingeckoIds: ByCode = {
   BTC: 'bitcoin',
   ETH: 'ethereum',
   LTC: 'litecoin',
@@ -43,7 +72,17 @@ const coingeckoIds = {
   POL: 'polygon-ecosystem-token',
   USDT: 'tether',
   USDC: 'usd-coin',
+  ...othersAt('coingecko', (symbol) => symbol),
 };
+
+/** The prices of the coins that an exchange trades, by their names there. */
+const pricesAt = (names: ByCode, crypto: ByCode): ByCode =>
+  Object.fromEntries(
+    Object.entries(crypto).flatMap(([code, price]) => {
+      const name = names[code];
+      return name === undefined ? [] : [[name, price] as const];
+    }),
+  );
 
 /** JSON in which these texts are numbers. */
 const numbers = (json: string) => json.replace(/"#([^"]+)"/g, '$1');
@@ -56,8 +95,8 @@ const mapObject = <T>(
 /** The documented replies. @param seconds the time, for sources that say it */
 export const replies: Readonly<Record<string, (prices: Market, seconds: number) => string>> = {
   kraken: ({ crypto }) =>
-    `{"error":[],"result":${mapObject(crypto, (code, price) => [
-      krakenPairs[code as keyof typeof krakenPairs],
+    `{"error":[],"result":${mapObject(pricesAt(krakenPairs, crypto), (pair, price) => [
+      pair,
       {
         a: [price, '1', '1.000'],
         b: [price, '2', '2.000'],
@@ -79,12 +118,11 @@ export const replies: Readonly<Record<string, (prices: Market, seconds: number) 
       XYZ: '0.0',
     })}}}`,
   binance: ({ crypto }) =>
-    `[${Object.entries(crypto)
-      .filter(([code]) => code !== 'USDT')
-      .map(([code, price]) => {
+    `[${Object.entries(pricesAt(binanceSymbols, crypto))
+      .map(([symbol, price]) => {
         const inUsdt = (Number(price) / Number(crypto['USDT'])).toFixed(8);
         return JSON.stringify({
-          symbol: `${code}USDT`,
+          symbol,
           bidPrice: inUsdt,
           bidQty: '1.0',
           askPrice: inUsdt,
@@ -105,8 +143,8 @@ export const replies: Readonly<Record<string, (prices: Market, seconds: number) 
     ),
   coingecko: ({ crypto }, seconds) =>
     numbers(
-      mapObject(crypto, (code, price) => [
-        coingeckoIds[code as keyof typeof coingeckoIds],
+      mapObject(pricesAt(coingeckoIds, crypto), (id, price) => [
+        id,
         { usd: `#${price}`, last_updated_at: `#${seconds}` },
       ]),
     ),

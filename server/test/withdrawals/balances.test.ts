@@ -1,11 +1,11 @@
 /** Balances over real HTTP, on both engines: money that is received, not settled yet, held, withdrawn or owed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
+import { testCoins } from '../support/coins.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openShop, externalAddresses, type Balance, type Shop } from '../support/shop.js';
 
-const cryptos = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL'];
 const fiats = ['USD', 'NGN', 'EUR', 'GBP', 'GHS', 'KES', 'ZAR'];
 
 describe.each(enginesOfTurn)('balances, on $name', (engine) => {
@@ -26,7 +26,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(body).toEqual({
       status: 'success',
       message: 'Balances fetched',
-      data: [...cryptos, ...fiats].map((currency) => ({
+      data: [...testCoins, ...fiats].map((currency) => ({
         mode: 'test',
         currency,
         availableBalance: 0,
