@@ -9,7 +9,10 @@ import { startServer, type TestServer } from './support/server.js';
 
 const routes = routesOf({ ...api, sandbox });
 
-/** Everything that a page may call with its public key, which anybody can read. */
+/**
+ * Everything that a page may call with its public key, which anybody can read. This list and the next one repeat the contract on purpose: an
+ * endpoint that needs no secret key must be named a second time.
+ */
 const forPages = [
   'POST /v1/payments/checkout',
   'GET /v1/payments/{payment_id}',

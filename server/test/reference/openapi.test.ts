@@ -85,7 +85,7 @@ describe('openapi.json', () => {
     const declared = [...rows.map(({ endpoint, path }) => `${endpoint.method} ${path}`), 'GET /v1/meta'];
     expect(described.sort()).toEqual(declared.sort());
     const ids = rows.map((row) => operationOf(row).operationId);
-    expect(new Set(ids).size).toBe(78);
+    expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/);
   });
 

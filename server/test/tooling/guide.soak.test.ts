@@ -1,6 +1,6 @@
 /**
  * The guide of CONTRIBUTING.md, followed in a copy of the repository: one of each addition, in as few files as it says, on a server
- * that is built from the copy. Coins and networks take payments in live mode.
+ * that is built from the copy. Coins and networks take payments in live mode. The tests of all endpoints, coins and commands run in the copy.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { execPath } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { HDKey } from '@scure/bip32';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import type { Payment, PaymentRecord, RefundClaim } from 'crypto-checkout/contract';
 import type { startApiServer } from '../../../scripts/api-server.mjs';
 import { openExchanges } from '../money/exchanges.js';
@@ -95,6 +95,44 @@ async function compile(...args: string[]): Promise<string> {
   );
   return stdout;
 }
+
+/** Runs test files of the copy, on SQLite. @returns the output of Vitest */
+async function runTests(...args: string[]): Promise<string> {
+  const vitest = at('node_modules/vitest/vitest.mjs');
+  const { stdout } = await run(execPath, [vitest, 'run', '--project', 'node', ...args], {
+    cwd: copy,
+    // Another PostgreSQL would only take time to start.
+    env: {
+      ...process.env,
+      NO_COLOR: '1',
+      TEST_TURN: 'quick',
+      TEST_DATABASE_URL: inject('postgresUrl'),
+      LITECOIND_PATH: inject('litecoindPath'),
+    },
+    maxBuffer: 2 ** 26,
+  }).catch((error: unknown) => error as { stdout: string });
+  return stdout;
+}
+
+/** They compare files with the server, and `vitest -u` renews those. */
+const renewing = ['server/test/commands/help.test.ts', 'server/test/console/roles.test.ts'];
+/** They call all endpoints, or see all coins. */
+const ofAll = [
+  'test/contract/table.test.ts',
+  'server/test/contract-walk.test.ts',
+  'server/test/reference/openapi.test.ts',
+  'server/test/refusals.test.ts',
+  'server/test/roles.test.ts',
+  'server/test/spec.test.ts',
+  'server/test/commands/live.test.ts',
+  'server/test/field/rates.long.test.ts',
+  'server/test/money/world-rates.test.ts',
+  'server/test/networks/live-networks.test.ts',
+  'server/test/payments/life.test.ts',
+  'server/test/site/site.test.ts',
+  'server/test/subscriptions/subscribers.test.ts',
+  'server/test/withdrawals/balances.test.ts',
+];
 
 /** One server with the added coin, networks and family in live mode. */
 async function startLive(): Promise<void> {
@@ -346,6 +384,24 @@ describe('The guide in CONTRIBUTING.md', () => {
     const reply = await fetch(`${server.url}/v1/currencies/codes`, { headers });
     expect(await reply.json()).toMatchObject({ message: 'Codes fetched' });
     expect(await openApi()).toHaveProperty(['paths', '/v1/currencies/codes', 'get']);
+  });
+
+  test('an endpoint, a coin and a command need no change of other tests', { timeout: 600_000 }, async () => {
+    await git('add', '--all');
+    await add('openapi', async () => {
+      await run('npm', ['run', 'openapi'], { cwd: copy });
+    });
+    await add('renewed', async () => {
+      await runTests('-u', ...renewing);
+    });
+    expect([changed['openapi'], changed['renewed']]).toEqual([
+      ['openapi.json'],
+      ['server/test/commands/help.txt', 'server/test/console/roles.txt'],
+    ]);
+    expect(rowOf('add an endpoint')).toMatch(/`openapi\.json` and `roles\.txt`/);
+    expect(rowOf('add a command')).toContain('`help.txt`');
+    const files = [...renewing, ...ofAll];
+    expect(await runTests(...files)).toMatch(new RegExp(`Test Files +${files.length} passed`));
   });
 
   test('a webhook event is described, and has a sample', async () => {
