@@ -93,6 +93,7 @@ import {
   createTransferHandlers,
 } from './withdrawals/handlers.js';
 import { createPayoutsByHand } from './withdrawals/payouts-by-hand.js';
+import { forgetBlocksAbove } from './withdrawals/transfer-store.js';
 import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
 import { afterCommit } from './db/transaction-context.js';
@@ -306,6 +307,8 @@ export async function createCore(options: CoreOptions) {
     sink: {
       ...receipts,
       async apply(transaction, batch) {
+        const { orphanedAbove } = batch;
+        if (orphanedAbove !== undefined) await forgetBlocksAbove(transaction, batch, orphanedAbove);
         await hooks.onBatch(transaction, batch);
         return receipts.apply(transaction, batch);
       },

@@ -11,8 +11,8 @@ export interface PaidAt {
 }
 
 /**
- * The block must be above those that were read when the transfer was made. Payments between two looks at the chain
- * are told apart by the time, which blocks have in whole seconds.
+ * The block must be above those that were read when the transfer was made, and that no others have replaced since. Among the
+ * rest, the time decides, which blocks have in whole seconds.
  */
 export function isAfter(clock: Pick<Clock, 'at'>, { height, time }: PaidAt, transfer: TransferRow): boolean {
   if (height === 0) return true;

@@ -158,7 +158,9 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
      * is reserved. Merchants are notified when it succeeds again: until then, nothing is lost.
      */
     unsettle(transaction: Transaction, row: TransferRow): Promise<TransferRow> {
-      const waiting = { ...unsent, status: 'pending', reversals: row.reversals + 1 } as const;
+      // Its payment may come back in a block below those that had been read.
+      const from_height = null;
+      const waiting = { ...unsent, from_height, status: 'pending', reversals: row.reversals + 1 } as const;
       return change(transaction, row, waiting, keyOf('back', row));
     },
 

@@ -5,6 +5,7 @@ import { sumUnits } from '../db/units.js';
 import { everyPage, firstOfAll, isListed, readCheckpointedPage, type CreationRange } from '../db/pages.js';
 import { tables, type TransferRow } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
+import type { NetworkRef } from '../chains/chain.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
@@ -114,6 +115,24 @@ export async function listAllTransfers(
       .$call(having({ status })),
   );
   return (await rowsInOrder(reader, 'transfers', ids)).map(transferRows.decode);
+}
+
+/**
+ * The blocks of a network above a height are gone, so that transfers that may still be paid were made before those that replace
+ * them. A payment is in one of these if a reorganisation came between the two.
+ */
+export async function forgetBlocksAbove(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  height: number,
+): Promise<void> {
+  await transaction
+    .updateTable('transfers')
+    .set({ from_height: height })
+    .where((e) => e.and({ executor: 'operator', mode, network }))
+    .where('status', 'in', ['pending', 'processing', 'failed'])
+    .where('from_height', '>', height)
+    .execute();
 }
 
 /** A transfer of any merchant. */

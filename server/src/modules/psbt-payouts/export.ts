@@ -6,6 +6,7 @@ import { inChunks } from '../../core/db/chunks.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { readCursor } from '../../core/scanning/cursors.js';
+import { finalHeight } from '../../core/scanning/finality.js';
 import { invalidState } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
 import { ensureDue } from '../networks/ensure-due.js';
@@ -160,7 +161,8 @@ async function insert(
     account_path: path ?? null,
     // Counted apart from the receiving addresses.
     change_index: choice.change > 0n ? await takeIndexes(transaction, `${key.sourceId}/change`, 1) : null,
-    from_height: height,
+    // A reorganisation can put it into a block at the height of one that was there before it.
+    from_height: Math.max(0, finalHeight(wallet.network, height)),
     settled_version: null,
     confirmed_at: null,
     problem: null,

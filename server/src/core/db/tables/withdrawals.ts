@@ -35,8 +35,8 @@ export const withdrawalTables = {
     /** The number of times that it waited again after it had succeeded. Part of its ledger keys. */
     reversals: integer(),
     /**
-     * The newest block that was deep enough to settle by when the transfer was made. Payments up to that block were for something else.
-     * Null if none was read.
+     * The newest block that was read when the transfer was made, if no other has replaced it since: earlier payments were for
+     * something else. Null if that is unknown.
      */
     from_height: bigint().nullable(),
     /** The transfer that this one has paid once more: the wallet had it twice, and both were mined. Null for all others. */
