@@ -435,6 +435,28 @@ describe('SQLite', () => {
     }
   }, 90_000);
 
+  // SQLite sets a timeout while it compiles the statement: one that was kept compiled set it only once.
+  it('Whenever another program locks the SQLite file, only the first transaction waits for seconds', async () => {
+    const { url, dispose } = await sqlite.create();
+    const database = await openDatabase(url);
+    const holder = new SqliteDatabase(url.slice('sqlite:'.length));
+    const waited = async () => {
+      const startedAt = performance.now();
+      await expect(database.ping()).rejects.toThrow();
+      return performance.now() - startedAt;
+    };
+    for (let time = 0; time < 2; time += 1) {
+      holder.exec('begin immediate');
+      const waits = [await waited(), await waited()];
+      expect(waits.map((ms) => ms > 3000)).toEqual([true, false]);
+      holder.exec('rollback');
+      await expect(database.ping()).resolves.toBeUndefined();
+    }
+    holder.close();
+    await database.close();
+    await dispose();
+  }, 60_000);
+
   // Backups and shells hold the file for minutes; staff must be able to look meanwhile.
   it('Commands that only read work while another program keeps the SQLite file locked', async () => {
     const server = await startServer({ engine: sqlite });

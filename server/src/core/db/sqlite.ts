@@ -26,7 +26,9 @@ import { refuseInsideTransaction } from './transaction-context.js';
  * memory too. The writer needs more: what a transaction changes and does not fit is written before the commit.
  */
 const cacheOfWriter = 8000;
-const cacheOfReader = 4000;
+const cacheOfPreparedReads = 4000;
+/** Of lists and jobs, which read what nobody reads again soon. */
+const cacheOfReader = 1000;
 
 /** Opens and migrates a database. @param path a file, or `:memory:` */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
@@ -80,7 +82,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   // connection.
   const isShared = !isFile;
   const reader = isShared ? writer : open(connect(cacheOfReader));
-  const preparedReads = isShared ? undefined : connect(cacheOfReader);
+  const preparedReads = isShared ? undefined : connect(cacheOfPreparedReads);
   if (preparedReads) {
     registerDirectRun(reader, (text, parameters) => {
       refuseInsideTransaction();
@@ -249,17 +251,21 @@ function cachingStatements(connection: SqliteDatabase.Database) {
   let changes = 0;
   return {
     prepare(sql: string) {
-      let statement = statements.get(sql);
-      if (!statement) {
-        statement = new Statement(connection.prepare<unknown[], unknown[]>(sql));
-        if (statements.size < maxCachedStatements) statements.set(sql, statement);
-      }
+      const known = statements.get(sql);
+      const statement = known ?? new Statement(connection.prepare<unknown[], unknown[]>(sql));
+      // The one that was used longest ago comes first.
+      if (known) statements.delete(sql);
+      else if (statements.size === maxCachedStatements)
+        statements.delete(statements.keys().next().value ?? '');
+      statements.set(sql, statement);
       if (!statement.isReadOnly) changes += 1;
       return statement;
     },
     /** Counts the statements that may have changed something. */
     changes: () => changes,
     checkpointEvery: (pages: number) => connection.pragma(`wal_autocheckpoint = ${pages}`),
+    /** Not prepared: SQLite sets it while it compiles the statement. */
+    waitFor: (ms: number) => connection.pragma(`busy_timeout = ${ms}`),
     /** Prepares all again, as a migration can rename what statements read. */
     forget: () => statements.clear(),
     isInTransaction: () => connection.inTransaction,
@@ -317,7 +323,7 @@ class GuardedSqliteDriver extends SqliteDriver {
   #waitFor(ms: number): void {
     if (ms === this.#lockMs) return;
     this.#lockMs = ms;
-    this.#connection.prepare(`pragma busy_timeout = ${ms}`).all([]);
+    this.#connection.waitFor(ms);
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
