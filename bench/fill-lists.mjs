@@ -5,7 +5,9 @@
 import Database from 'better-sqlite3';
 import { paymentFinding } from 'crypto-checkout/contract';
 import pg from 'pg';
+import { openDatabase } from '../server/dist/database.js';
 import { setCodec } from '../server/dist/core/db/codecs.js';
+import { extendCheckpoints } from '../server/dist/core/db/list-checkpoints.js';
 
 /**
  * @typedef {object} Sql
@@ -277,4 +279,14 @@ export async function copyOf(sql, table, source, changes) {
   }
   const values = columns.map((name) => changes[name] ?? `t.${name}`);
   await sql.run(`insert into ${table} (${columns.join(', ')}) select ${values.join(', ')} from ${source}`);
+}
+
+/**
+ * Runs the work of a job that the server runs every minute, which would otherwise do it while something is measured.
+ * @param {string} url
+ */
+export async function makeCheckpoints(url) {
+  const database = await openDatabase(url);
+  await extendCheckpoints(database, new AbortController().signal);
+  await database.close();
 }

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
-import { connect, copyOf } from './fill-lists.mjs';
+import { connect, copyOf, makeCheckpoints } from './fill-lists.mjs';
 import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- life [options]        (after npm run build)
@@ -443,6 +443,7 @@ async function fill(url, count, template) {
   await sql.run(`update derivations set next_index = next_index + ${1_000_000 + count}`);
   await sql.settle();
   await sql.close();
+  await makeCheckpoints(url);
 }
 
 /** The processor time of all processes of PostgreSQL, in milliseconds. */

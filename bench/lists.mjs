@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
-import { connect, fill } from './fill-lists.mjs';
+import { connect, fill, makeCheckpoints } from './fill-lists.mjs';
 import { explainLists } from './explain-lists.mjs';
 import { listQueries } from './list-queries.mjs';
 import { percentile } from './load.mjs';
@@ -136,15 +136,6 @@ async function prepare(engine, payments, directory, stops) {
   const seconds = ((performance.now() - started) / 1000).toFixed(0);
   process.stderr.write(`${engine}: ${payments} payments in ${seconds} s\n`);
   return { databaseUrl, secretKey, merchant: templates.merchant };
-}
-
-/** Runs the work of a job that the server runs every minute. @param {string} databaseUrl */
-async function makeCheckpoints(databaseUrl) {
-  const { openDatabase } = await import('../server/dist/database.js');
-  const { extendCheckpoints } = await import('../server/dist/core/db/list-checkpoints.js');
-  const database = await openDatabase(databaseUrl);
-  await extendCheckpoints(database, new AbortController().signal);
-  await database.close();
 }
 
 /**

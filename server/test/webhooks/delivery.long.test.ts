@@ -81,6 +81,13 @@ describe.each(enginesOfSoak)('webhooks, on $name', (engine) => {
     expect(event).toMatchObject({ id: receiver.received[0]?.id, status: 'delivered', dueAt: null });
   });
 
+  it('The webhooks of a burst follow each other, without waiting for the poll between eight and the next eight', async () => {
+    const { receiver, merchantId } = await openEndpoint();
+    await shop.publish(160, { merchantId });
+    // If each eight waited for the next poll, it would take 20 s.
+    await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(160);
+  });
+
   it('Webhooks that another process publishes arrive within seconds, too', async () => {
     const { receiver, merchantId } = await openEndpoint();
     const subjects = await shop.publish(3, { merchantId, fromElsewhere: true });

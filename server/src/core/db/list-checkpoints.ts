@@ -5,7 +5,7 @@
  * what a filter compares, triggers delete the numbers of its segment, which is counted row by row until the job has
  * counted it again, so counts are always exact.
  */
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { sql, type RawBuilder } from 'kysely';
 import type { Scope, Mode } from '../shared/scope.js';
 import { chunksOf } from './chunks.js';
@@ -13,7 +13,7 @@ import type { Database } from './database.js';
 import { tablesOf } from './query-parts.js';
 import { longListsOf, type LongList } from './table.js';
 import { checkpointLock } from './tables/lists.js';
-import { type Transaction, type Reader, engineOf } from './engine.js';
+import type { Reader, Transaction } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
 /** The newest row of a page; without `id`, every row created at or before `createdAt`. */
@@ -202,16 +202,12 @@ export async function extendCheckpoints(database: Database, signal: AbortSignal)
 async function extendList(database: Database, part: Part, signal: AbortSignal): Promise<void> {
   for (const end of await changedSegments(database.reader, part)) {
     if (signal.aborted) return;
-    await database.write(async (transaction) => {
-      await waitForWriters(transaction);
-      await countAgain(transaction, part, end);
-    });
+    await writeAlone(database, signal, (transaction) => countAgain(transaction, part, end));
   }
   while (!signal.aborted && (await hasGrown(database.reader, part))) {
-    await database.write(async (transaction) => {
-      await waitForWriters(transaction);
-      await addSegments(transaction, part, await lastEnd(transaction, part));
-    });
+    await writeAlone(database, signal, async (transaction) =>
+      addSegments(transaction, part, await lastEnd(transaction, part)),
+    );
   }
 }
 
@@ -219,12 +215,37 @@ async function hasGrown(reader: Reader, part: Part): Promise<boolean> {
   return (await rowAfter(reader, part, await lastEnd(reader, part), growth)) !== undefined;
 }
 
-async function waitForWriters(transaction: Transaction): Promise<void> {
-  if (engineOf(transaction) !== 'postgres') return;
-  // Waits for the transactions that are changing a list, and blocks new ones until the checkpoints are committed, so
-  // that no row is missed. If a transaction hangs, this fails with a lock timeout, and the job's next run retries.
-  await sql`set local lock_timeout = '500ms'`.execute(transaction);
-  await sql`select pg_advisory_xact_lock(${sql.lit(checkpointLock)})`.execute(transaction);
+/** All that changes lists queues behind a transaction that waits for its turn: so one first looks for a gap between others. */
+const mostLooks = 20;
+const lookMs = 20;
+
+/**
+ * Runs work in a transaction that begins once no other is changing a list, and that blocks those until it is committed, so that no
+ * row is missed. If a transaction hangs, this fails with a lock timeout, and the job's next run retries.
+ */
+async function writeAlone(
+  database: Database,
+  signal: AbortSignal,
+  work: (transaction: Transaction) => Promise<void>,
+): Promise<void> {
+  if (database.engine === 'sqlite') return database.write(work);
+  const lock = sql.lit(checkpointLock);
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    if (signal.aborted) return;
+    const isDone = await database.write(async (transaction) => {
+      const { rows } = await sql<{ taken: boolean }>`
+        select pg_try_advisory_xact_lock(${lock}) as taken`.execute(transaction);
+      if (rows[0]?.taken) await work(transaction);
+      return rows[0]?.taken;
+    });
+    if (isDone) return;
+    await delay(lookMs * (0.5 + Math.random()));
+  }
+  await database.write(async (transaction) => {
+    await sql`set local lock_timeout = '500ms'`.execute(transaction);
+    await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
+    await work(transaction);
+  });
 }
 
 async function changedSegments(reader: Reader, part: Part): Promise<Place[]> {

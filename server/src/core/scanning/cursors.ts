@@ -2,9 +2,8 @@
 import type { Database } from '../db/database.js';
 import { tables, type ChainCursorRow, type Schema } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
-import { chunksOf } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
-import { prepared } from '../db/prepared.js';
+import { prepared, preparedInserts, preparedSend } from '../db/prepared.js';
 import { hasRows } from '../db/rows.js';
 import type { BlockId, NetworkRef } from '../chains/chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -219,14 +218,25 @@ export async function writeScannedBlocks(
   blocks: readonly BlockId[],
   forgetUpTo: number,
 ): Promise<void> {
-  const ofNetwork = transaction.deleteFrom('scanned_blocks').where((e) => e.and({ mode, network }));
-  if (orphanedAbove !== undefined) await ofNetwork.where('height', '>', orphanedAbove).execute();
-  if (blocks.length === 0) return;
-  for (const chunk of chunksOf(blocks.filter(({ height }) => height > forgetUpTo))) {
-    await transaction
-      .insertInto('scanned_blocks')
-      .values(chunk.map(({ height, hash }) => ({ mode, network, height, hash })))
-      .execute();
+  if (orphanedAbove !== undefined) {
+    const ofNetwork = transaction.deleteFrom('scanned_blocks').where((e) => e.and({ mode, network }));
+    await ofNetwork.where('height', '>', orphanedAbove).execute();
   }
-  await ofNetwork.where('height', '<=', forgetUpTo).execute();
+  if (blocks.length === 0) return;
+  const kept = blocks.filter(({ height }) => height > forgetUpTo);
+  await insertScanned(
+    transaction,
+    kept.map(({ height, hash }) => ({ mode, network, height, hash })),
+  );
+  await forgetScanned(transaction, { mode, network, forgetUpTo });
 }
+
+const insertScanned = preparedInserts('scanned_blocks');
+
+const forgetScanned = preparedSend(
+  (transaction, { mode, network, forgetUpTo }: NetworkRef & { readonly forgetUpTo: number }) =>
+    transaction
+      .deleteFrom('scanned_blocks')
+      .where((e) => e.and({ mode, network }))
+      .where('height', '<=', forgetUpTo),
+);

@@ -195,15 +195,16 @@ export async function extendClaims(
   events: readonly OutboxTable[],
   until: number,
 ): Promise<void> {
+  const claims = filledUp(events.map(({ id, claim }) => ({ id, claim: claim ?? '' })));
   await transaction
     .updateTable('outbox')
     .set({ claimed_until: until })
     .where(
       'id',
       'in',
-      events.map(({ id }) => id),
+      claims.map(({ id }) => id),
     )
-    .where((e) => e.or(events.map(({ id, claim }) => e.and({ id, claim: claim ?? '' }))))
+    .where((e) => e.or(claims.map((claim) => e.and(claim))))
     .execute();
 }
 

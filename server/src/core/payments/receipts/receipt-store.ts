@@ -254,14 +254,19 @@ export async function affectedReceipts(
 ) {
   const { mode, network, orphanedAbove, head, finalHeight = -1 } = scan;
   const live = liveRefsOn(transaction, scan);
+  // They travel together.
+  const [found, due] = await Promise.all([
+    findMoved(transaction, txHashes, { mode, network }),
+    findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight }),
+  ]);
   return {
     /** The scan found them in another place than before. */
     moved: [
-      ...(await findMoved(transaction, txHashes, { mode, network })),
+      ...found,
       ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
     ],
     /** Receipts that must still be confirmed or reversed because the last scan left them undone. */
-    due: await findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight }),
+    due,
     /** Receipts that must be dropped. */
     gone: pending ? await findMissing(transaction, { mode, network }, pending) : [],
   };
