@@ -6,8 +6,8 @@ const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url
 
 it('README starts with two commands: one that runs the product, and one that tests it', async () => {
   const [, start = ''] = (await read('README.md')).split('\n## Start\n');
-  const [, commands = ''] = /```sh\n([^`]*)```/.exec(start) ?? [];
-  expect(commands.trim().split('\n')).toEqual(['npm ci && npm start', 'npm test']);
+  const commands = [...start.matchAll(/```sh\n([^`]*)```/g)].map(([, command = '']) => command.trim());
+  expect(commands.slice(0, 2)).toEqual(['npm ci && npm start', 'npm test']);
   for (const tool of ['better-sqlite3', 'make', 'g++', 'python3'])
     expect(start.split('## ')[0]).toContain(tool);
   const { scripts } = JSON.parse(await read('package.json')) as { scripts: Record<string, string> };

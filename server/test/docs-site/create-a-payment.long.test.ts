@@ -97,7 +97,7 @@ describe('The guide to create a payment', () => {
   });
 
   if (hasPython)
-    it('Python creates a payment, sees when it is paid, and checks the signature of a webhook', async () => {
+    it('Python creates a payment, sees when it is paid and when its money goes back, and checks the signature of a webhook', async () => {
       const [code = '', signature = ''] = blocks('python');
       const [made = '', before] = (await run('python3', 'create.py', code)).split('\n');
       expect(before).toBe('False');
@@ -107,6 +107,8 @@ describe('The guide to create a payment', () => {
       expect(await run('python3', 'later.py', later)).toBe('True');
       const dearer = later.replace('"49.90"', '"59.90"');
       expect(await run('python3', 'dearer.py', dearer)).toBe('False');
+      await merchant.refund(id, { kind: 'partial', amount: 1 });
+      expect(await run('python3', 'refunded.py', later)).toBe('False');
 
       const body = JSON.stringify({ type: 'payment.success', data: { name: 'Zoë' } });
       const headers = signed(body);
@@ -117,7 +119,7 @@ describe('The guide to create a payment', () => {
     });
 
   if (hasPhp)
-    it('PHP creates a payment, and sees when it is paid', async () => {
+    it('PHP creates a payment, and sees when it is paid and when its money goes back', async () => {
       const [code = ''] = blocks('php');
       const [made = '', before] = (await run('php', 'create.php', code)).split('\n');
       expect(before).toBe('bool(false)');
@@ -126,6 +128,8 @@ describe('The guide to create a payment', () => {
       const later =
         code.replace(/^(?:\$made =|echo |var_dump).*$/gm, '') + `\nvar_dump(is_paid('${id}', $order));\n`;
       expect(await run('php', 'later.php', later)).toBe('bool(true)');
+      await merchant.refund(id, { kind: 'partial', amount: 1 });
+      expect(await run('php', 'refunded.php', later)).toBe('bool(false)');
     });
 
   if (hasPhp)
