@@ -5,12 +5,9 @@ import { fromUnits } from '../src/contract/units.js';
 export function sumOfDecimals(values: readonly (number | string)[]): string {
   const texts = values.map((value) => (typeof value === 'number' ? decimalOf(value) : value));
   const decimals = Math.max(0, ...texts.map(countDecimals));
-  const units = texts.map((text) => {
-    const [whole = '0', fraction = ''] = text.split('.');
-    return BigInt(whole + fraction.padEnd(decimals, '0'));
-  });
-  return fromUnits(
-    units.reduce((sum, one) => sum + one, 0n),
-    decimals,
-  );
+  const units = texts.reduce((sum, text) => {
+    const [whole, fraction = ''] = text.split('.');
+    return sum + BigInt(whole + fraction.padEnd(decimals, '0'));
+  }, 0n);
+  return fromUnits(units, decimals);
 }

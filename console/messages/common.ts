@@ -15,7 +15,7 @@ export const common = pick({
     copied: 'Copied',
     notCopied: 'The browser did not allow it. Select the text, and copy it.',
     copyOf: (value: string) => `Copy ${value}`,
-    pagesOf: (list: string) => `${list}: pages`,
+    pages: 'pages',
     rows: (from: number, to: number, total: number) => `${from}–${to} of ${total.toLocaleString('en')}`,
     newer: 'Newer',
     older: 'Older',
@@ -75,7 +75,7 @@ export const shellTexts = pick({
     toLive: 'Switch to live',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
-    waiting: (label: string, count: number) => `${label}, ${count} waiting for a person`,
+    waiting: (label: string, count: number) => `${label}, ${count} to do`,
     undo: 'Undo',
     undone: 'Undone',
     searchHint: 'Order, e-mail, name, sum, address or transaction',
@@ -99,16 +99,15 @@ export const shellTexts = pick({
       `The role ${role} does not see this page. An owner can change roles under Settings, Team.`,
     requestId: (id: string) => `Request ${id}`,
     problems: {
-      offline:
-        'No answer from the server. Check the connection; nothing was changed that you do not see here.',
+      offline: 'No reply from the server. Check the connection. Only what you see here was changed.',
       rate_limited: (seconds: number) => `Too many calls. Try again in ${seconds} s.`,
       not_found: 'It does not exist, or not in this mode.',
       forbidden: 'Your role does not allow this.',
-      unexpected: 'The server answered something unexpected. Its log has more under the request’s id.',
+      unexpected: 'The server’s reply was not understood. Its log has more under the request’s id.',
     },
     freshTitle: 'Sign in again for this',
     freshText:
-      'Money, keys and the team need a sign-in within the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done yet.',
+      'Money, keys and the team need a sign-in within the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done.',
     freshLink:
       'Another owner makes a link for you under Settings, Team. On the server, this command makes one:',
     goOn: 'Continue',

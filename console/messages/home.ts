@@ -51,7 +51,7 @@ export const texts = pick({
     attentionOf: attention,
     mine: 'Assigned to you',
     since: 'Since',
-    calm: 'Nothing needs your attention. Money that came short, late or twice, and refunds to approve, will be here.',
+    calm: 'Nothing to do. Money that came short, late or twice, and refunds to approve, will be here.',
     passkey: 'Sign in without a link next time',
     passkeyText: 'A passkey signs you in with a finger, a face or a PIN, and confirms what moves money.',
     passkeyAdd: 'Add a passkey',

@@ -48,8 +48,7 @@ export const texts = pick({
     role: 'Role',
     roles: {
       owner: 'Owner: everything, and the team',
-      manager:
-        'Manager: everything except refund limits, releasing transfers without a proof, and changing the team',
+      manager: 'Manager: everything except limits and the team',
       support: 'Support: payments, customers, refunds without approval',
       accountant: 'Accountant: reads everything but the team',
     },

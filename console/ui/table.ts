@@ -64,13 +64,15 @@ function placesIn<Row>(columns: readonly Column<Row>[]): readonly string[] {
 export function table<Row>(options: TableOptions<Row>): TemplateResult {
   const { label, rows, columns, href, pagination, pageName = 'page', view, empty, done } = options;
   // Other names in the address belong to other lists of the page.
-  const isFiltered = options.filters?.some((name) => view.query.has(name)) ?? false;
+  const asked = [...view.query];
+  const others = asked.filter(([name]) => !options.filters?.includes(name));
+  const isFiltered = others.length < asked.length;
   if (rows.length === 0) {
     return html`<div class="empty">
       ${
         isFiltered
           ? html`<p class=${done ? 'calm' : nothing}>${done ? `✓ ${done}` : common.noMatch}</p>
-              <a class="button" href=${location.pathname}>${common.clearFilters}</a>`
+              <a class="button" href="?${new URLSearchParams(others)}">${common.clearFilters}</a>`
           : empty
       }
     </div>`;
@@ -125,7 +127,7 @@ function pages({ total, from, to }: Pagination, label: string, pageName: string,
   // A filter starts `page` again. Here, another list of the page keeps its place.
   const page = view.query.get('page') ?? undefined;
   const turn = (number: number) => view.filter({ page, [pageName]: number > 1 ? number : undefined });
-  return html`<nav class="pages" aria-label=${common.pagesOf(label)}>
+  return html`<nav class="pages" aria-label="${label}: ${common.pages}">
     <span>${common.rows(from, to, total)}</span>
     <button ?disabled=${current <= 1} @click=${() => turn(current - 1)}>${common.newer}</button>
     <button ?disabled=${to >= total} @click=${() => turn(current + 1)}>${common.older}</button>

@@ -8,8 +8,11 @@ import { copyButton } from './copy.js';
 /** The key of the shop's pages; undefined if there is none, and for roles that may not see keys. */
 export async function publicKeyOf({ api, signal, can }: View): Promise<string | undefined> {
   if (!can('apiKeys.list')) return undefined;
-  const { data: keys } = await api(settingsApi.apiKeys.list, { query: { skip: 100 } }, signal);
-  return keys.find(({ kind, revokedAt }) => kind === 'public' && revokedAt === null)?.key;
+  for (let page = 1; ; page += 1) {
+    const { data: keys } = await api(settingsApi.apiKeys.list, { query: { page, skip: 100 } }, signal);
+    const found = keys.find(({ kind, revokedAt }) => kind === 'public' && revokedAt === null);
+    if (found || keys.length < 100) return found?.key;
+  }
 }
 
 /** @param fact a sentence that comes first, if the page does not say already that nothing was paid */

@@ -23,7 +23,7 @@ it.each([
 it.each([
   [0.5, /^0\.5 ETH came 1 minute late/],
   [0.499999999999, /^0\.499999999999 ETH of 0\.5 ETH came 1 minute late/],
-])('late money of %d ETH is short of 0.5 ETH by any unit', (came, text) => {
+])('late money of %d ETH is compared with 0.5 ETH to the last unit', (came, text) => {
   const credited = [credit('ETH', came)];
   expect(sentence({ state: 'expired_late', currency: 'ETH', amount: 0.5, credited })).toMatch(text);
 });

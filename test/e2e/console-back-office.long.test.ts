@@ -110,7 +110,12 @@ test('an accountant sees bank payouts, and has no button for them', async () => 
 test('the oldest of many bank accounts is reached page by page, and a payout can go to each of them', async () => {
   const numbers = Array.from({ length: 26 }, (_none, index) => `DE8937040044053201${3001 + index}`);
   for (const accountNumber of numbers) {
-    const bank = { accountBank: 'Sparkasse Bonn', country: 'DE', currency: 'EUR', accountName: 'Ada Example' };
+    const bank = {
+      accountBank: 'Sparkasse Bonn',
+      country: 'DE',
+      currency: 'EUR',
+      accountName: 'Ada Example',
+    };
     await stage.merchant.bankAccounts.create({ body: { ...bank, accountNumber } });
   }
   const { data: all } = await stage.merchant.bankAccounts.list({ query: { skip: 100 } });

@@ -30,7 +30,7 @@ beforeAll(async () => {
 const menu = (page: Page) => page.getByRole('navigation', { name: 'Menu' });
 const waiting = (page: Page, count: number) =>
   menu(page)
-    .getByRole('link', { name: `Payments, ${count} waiting for a person` })
+    .getByRole('link', { name: `Payments, ${count} to do` })
     .waitFor();
 
 test('support takes care of a payment, handles it with a note, and undoes it; the menu counts along', async () => {

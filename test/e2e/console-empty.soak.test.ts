@@ -33,7 +33,7 @@ const lists: Readonly<Record<string, readonly (readonly [sentence: string, step:
 
 test('each list of an empty shop says in one sentence or two what comes there, and leads to the next step', async () => {
   const page = await signInAs('owner', stage, env());
-  await page.getByText('Nothing needs your attention. Money that came short, late or twice').waitFor();
+  await page.getByText('Nothing to do. Money that came short, late or twice').waitFor();
   for (const [path, expected] of Object.entries(lists)) {
     await go(page, path);
     for (const [sentence, step] of expected) {
