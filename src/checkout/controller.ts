@@ -10,6 +10,7 @@ import { isPayable, type Order } from './order.js';
 import { Polling } from './polling.js';
 import { StartedOrder } from './price-change.js';
 import {
+  askedOf,
   hasEnded,
   isChoosing,
   isPaying,
@@ -177,7 +178,7 @@ export class CheckoutController implements ReactiveController, Stepping {
   /** The payment that the payer sees, or is leaving for the next one. */
   get #left(): Payment | undefined {
     const { state } = this;
-    const asked = 'attempted' in state ? state.attempted : state;
+    const asked = askedOf(state);
     return asked.name === 'creating' ? asked.previous : this.followed;
   }
 

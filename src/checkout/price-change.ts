@@ -6,7 +6,7 @@ import { hasFunds } from '../money/amount-due.js';
 import { matchesOrder } from './order-payment.js';
 import { isPayable, memoryFor, type Order } from './order.js';
 import type { PaymentMemory } from './payment-memory.js';
-import { hasEnded, type CheckoutState } from './state.js';
+import { askedOf, hasEnded, type CheckoutState } from './state.js';
 import { wasAsked } from './wallet-requests.js';
 
 /** The order that a payment was started for, and the storage key of the payment. */
@@ -52,7 +52,7 @@ export class StartedOrder {
   /** The payment that is shown, asked for or just cancelled, if the page only changed the order's price. */
   openPayment(state: CheckoutState, next: Order): string | undefined {
     if (!this.#isSame(next) || hasEnded(state)) return undefined;
-    const asked = 'attempted' in state ? state.attempted : state;
+    const asked = askedOf(state);
     if (asked.name === 'idle') return asked.outdated?.id;
     if (asked.name !== 'creating') return asked.payment.id;
     return asked.paymentId ?? (asked.cancelsPrevious ? asked.previous?.id : undefined);

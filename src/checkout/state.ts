@@ -132,6 +132,11 @@ export function isChoosing(state: CheckoutState): state is ChoosingState {
   return state.name === 'choosing-currency' || state.name === 'choosing-network';
 }
 
+/** The state itself or, after a failed start, the one that was attempted. */
+export function askedOf(state: CheckoutState): Exclude<CheckoutState, FailedState> {
+  return 'attempted' in state ? state.attempted : state;
+}
+
 export function isTracked(state: CheckoutState): state is TrackedState {
   return state.payment !== undefined && 'isReconnecting' in state;
 }
