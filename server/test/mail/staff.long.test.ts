@@ -201,9 +201,9 @@ describe.each(enginesOfQuick)('Messages to a team, on $name', (engine) => {
     await rules().staff.lookAtNetworks();
     passed += 4 * 60_000;
     await rules().staff.lookAtNetworks();
-    expect(
-      (await lettersTo('ada@shop.example')).some(({ subject }) => subject?.includes('is behind')),
-    ).toBe(false);
+    expect((await lettersTo('ada@shop.example')).some(({ subject }) => subject?.includes('is behind'))).toBe(
+      false,
+    );
     passed += 60_000;
     await rules().staff.lookAtNetworks();
     await rules().staff.lookAtNetworks();

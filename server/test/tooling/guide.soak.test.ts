@@ -96,7 +96,7 @@ async function compile(...args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Runs test files of the copy, on SQLite. @returns the output of Vitest */
+/** Runs test files of the copy. @returns the output of Vitest */
 async function runTests(...args: string[]): Promise<string> {
   const vitest = at('node_modules/vitest/vitest.mjs');
   const { stdout } = await run(execPath, [vitest, 'run', '--project', 'node', ...args], {
@@ -392,7 +392,7 @@ describe('The guide in CONTRIBUTING.md', () => {
       await run('npm', ['run', 'openapi'], { cwd: copy });
     });
     await add('renewed', async () => {
-      await runTests('-u', ...renewing);
+      await runTests(...renewing, '-u');
     });
     expect([changed['openapi'], changed['renewed']]).toEqual([
       ['openapi.json'],
