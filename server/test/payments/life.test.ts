@@ -476,8 +476,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   });
 
   it.each([
-    ['txRef', 'validation_error', { txRef: `sub_${'0'.repeat(26)}_1`, baseCurrency: 'XXX' }],
-    ['baseCurrency', 'unsupported_currency', { baseCurrency: 'XXX', amount: '1.234' }],
+    ['txRef', 'validation_error', { txRef: `sub_${'0'.repeat(26)}_1`, baseCurrency: 'QQQ' }],
+    ['baseCurrency', 'unsupported_currency', { baseCurrency: 'QQQ', amount: '1.234' }],
     ['amount', 'validation_error', { amount: '1.234', redirectUrl: '/thanks' }],
   ])('The first of several errors is reported: %s, %s', async (param, code, change) => {
     const reply = await server.api('POST', '/v1/payments/checkout', {
@@ -489,7 +489,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('An order with errors is refused with chain_unavailable first if its shop has no network', async () => {
     const key = await server.foreignKey('secret', 'live');
-    const body = { amount: '1.234', baseCurrency: 'XXX' };
+    const body = { amount: '1.234', baseCurrency: 'QQQ' };
     const reply = await server.api('POST', '/v1/payments/checkout', { key, body });
     expect([reply.status, reply.body.data.code]).toEqual([503, 'chain_unavailable']);
   });
