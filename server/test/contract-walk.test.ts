@@ -36,7 +36,7 @@ describe.each(enginesOfQuick)('On $name', (engine) => {
     server = await startServer({ engine });
     records = createRecords(server);
     // Nothing listens there. The test only needs the resend to be accepted.
-    await records.setWebhookUrl('http://127.0.0.1:9/webhooks');
+    await records.shop.setWebhookUrl('http://127.0.0.1:9/webhooks');
     const { merchantId } = server.bootstrapped;
     foreignKeys = {
       secret: await server.foreignKey('secret', 'test'),

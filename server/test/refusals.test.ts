@@ -284,7 +284,7 @@ const refusals: Refusals = {
   },
   'webhooks.retry': {
     async webhook_not_configured({ server, records, send }) {
-      await records.setWebhookUrl('http://127.0.0.1:9/webhooks');
+      await records.shop.setWebhookUrl('http://127.0.0.1:9/webhooks');
       const { id } = await records.delivery();
       const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
       await server.database.write((transaction) => server.app.endpoints.set(transaction, scope, ''));

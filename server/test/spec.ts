@@ -43,7 +43,7 @@ export const testSpecification = (engine: TestEngine): unknown =>
       server = await startServer({ engine });
       records = createRecords(server);
       receiver = await startReceiver();
-      receiver.secret = await records.setWebhookUrl(receiver.url);
+      receiver.secret = await records.shop.setWebhookUrl(receiver.url);
     });
     afterAll(async () => {
       await server.stop();
@@ -833,9 +833,8 @@ export const testSpecification = (engine: TestEngine): unknown =>
         await record('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
         const locked = await record('PATCH', `/v1/payments/${id}/currency/lock`);
         const { address } = locked['addressInformation'] as Json;
-        const network = 'tron';
-        await records.sandbox('transfers', { network, currency: 'USDT', address, amount: locked['amount'] });
-        await records.sandbox('blocks', { network, count: 3 });
+        await records.shop.send(String(address), Number(locked['amount']));
+        await records.shop.mine(3);
         transaction = await record('GET', `/v1/transactions/${id}/verify`);
       });
 
@@ -909,9 +908,8 @@ export const testSpecification = (engine: TestEngine): unknown =>
         const { addresses } = (await record('GET', `/v1/wallets/${id}`)) as { addresses: Json[] };
         const { address } = addresses.find(({ network }) => network === 'tron') ?? {};
         const deposit = async () => {
-          const network = 'tron';
-          await records.sandbox('transfers', { network, currency: 'USDT', address, amount: 7 });
-          await records.sandbox('blocks', { network, count: 3 });
+          await records.shop.send(String(address), 7);
+          await records.shop.mine(3);
         };
         const walletWebhooks = () =>
           receiver.received.filter(

@@ -43,7 +43,7 @@ describe.each(enginesOfSoak)('on $name', (engine) => {
     merchant = openShop(server);
     records = createRecords(server);
     ({ merchantId } = server.bootstrapped);
-    await records.setWebhookUrl('http://localhost:9/hooks');
+    await merchant.setWebhookUrl('http://localhost:9/hooks');
   });
   afterAll(() => server.stop());
 

@@ -39,7 +39,7 @@ describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
     onTestFinished(() => source.dispose());
     const server = await startServer({ engine: from, databaseUrl: source.url });
     const records = createRecords(server);
-    await records.setWebhookUrl('http://localhost:9/hooks');
+    await records.shop.setWebhookUrl('http://localhost:9/hooks');
     await records.payout();
     await records.subscriber();
     await records.wallet();

@@ -8,6 +8,7 @@ import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { openShop } from '../support/shop.js';
 
 const twoHours = 7_200_000;
 
@@ -98,7 +99,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('The time on 
     expect(Math.abs(Date.parse(answer.headers.get('date') ?? '') - Date.now())).toBeLessThan(5000);
 
     // Its blocks are of the right time too, so that the others do not wait two hours for the next one.
-    await createRecords(wrong, right.secretKey).sandbox('blocks', { network: 'tron', count: 1 });
+    await openShop(wrong, right.secretKey).mine(1);
     const { time } = await right.database.reader
       .selectFrom('simulated_blocks')
       .select((e) => e.fn.max('time').as('time'))

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../src/core/db/schema.js';
 import { enginesOfSoak } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
-import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 describe.each(enginesOfSoak)('facts of payments that others lost, on $name', (engine) => {
@@ -16,7 +15,7 @@ describe.each(enginesOfSoak)('facts of payments that others lost, on $name', (en
   beforeAll(async () => {
     server = await startServer({ engine });
     merchant = openShop(server);
-    await createRecords(server).setWebhookUrl('http://127.0.0.1:9/');
+    await merchant.setWebhookUrl('http://127.0.0.1:9/');
   });
   afterAll(() => server.stop());
 

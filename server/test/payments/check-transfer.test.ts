@@ -1,12 +1,12 @@
 /** A payer asks whether a transaction has paid their payment, on both engines, on simulated networks and with nodes that fail. */
-import type { Payment, TransferCheck } from 'crypto-checkout/contract';
+import type { TransferCheck } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFindTransfers } from '../../src/core/chains/find-transfers.js';
 import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { openShop } from '../support/shop.js';
+import type { LockedPayment } from '../support/shop.js';
 
 const noHash = 'ab'.repeat(32);
 
@@ -27,9 +27,9 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
     expect(status, JSON.stringify(body)).toBe(200);
     return body.data as unknown as TransferCheck;
   };
-  async function sendTo({ addressInformation }: Payment, amount: number, currency = 'USDT'): Promise<string> {
-    const { address = '', network = '' } = addressInformation ?? {};
-    return (await openShop(server).send(address, amount, { network, currency })).txHash;
+  async function sendTo(payment: LockedPayment, amount: number, currency = 'USDT'): Promise<string> {
+    const { network = '' } = payment.addressInformation ?? {};
+    return (await records.shop.send(payment.address, amount, { network, currency })).txHash;
   }
 
   it.each(['tron', 'ethereum'])('The check shows amount and depth of a transfer on %s', async (network) => {
@@ -38,7 +38,7 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
     const paid = { answer: 'paid_this', network, currency: 'USDT', amount: 1.5 };
     const first = await check(payment.id, hash);
     expect(first).toMatchObject({ ...paid, confirmations: 0 });
-    await records.sandbox('blocks', { network, count: 1 });
+    await records.shop.mine(1, network);
     expect(await check(payment.id, hash)).toEqual({ ...first, confirmations: 1 });
     const bare = hash.replace(/^0x/, '');
     for (const form of [bare, `0x${bare}`, bare.toUpperCase()])
@@ -64,8 +64,8 @@ describe.each(enginesOfTurn)('the check of a transfer, on $name', (engine) => {
   it('The check knows no transfer that a reorganisation removed', async () => {
     const payment = await records.lockedPayment();
     const hash = await sendTo(payment, 1);
-    await records.sandbox('blocks', { network: 'tron', count: 1 });
-    await records.sandbox('reorgs', { network: 'tron', depth: 1 });
+    await records.shop.mine(1);
+    await records.shop.sandbox('reorgs', { network: 'tron', depth: 1 });
     expect((await check(payment.id, hash)).answer).toBe('unknown');
   });
 

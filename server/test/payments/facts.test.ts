@@ -325,7 +325,7 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
   });
 
   it('Metadata of the merchant’s server is in every view of a payment, and in events with the money', async () => {
-    await records.setWebhookUrl('http://127.0.0.1:9/');
+    await merchant.setWebhookUrl('http://127.0.0.1:9/');
     const metadata = { orderId: '42', 'any key': '"quoted" é' };
     const { id, metadata: kept } = await merchant.create({ metadata });
     expect(kept).toEqual(metadata);

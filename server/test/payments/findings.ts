@@ -6,7 +6,6 @@ import type { PaymentFinding, PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TestEngine } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop.js';
-import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 type Findings = readonly PaymentFinding[];
@@ -84,7 +83,7 @@ export const testFindings = (engine: TestEngine): unknown =>
     beforeAll(async () => {
       server = await startServer({ engine });
       merchant = openShop(server);
-      await createRecords(server).setWebhookUrl('http://127.0.0.1:9/');
+      await merchant.setWebhookUrl('http://127.0.0.1:9/');
       await play();
     });
     afterAll(async () => {

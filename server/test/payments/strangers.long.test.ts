@@ -149,7 +149,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
         body: { currency: 'USDT', label: 'Ada Lovelace' },
       });
       const address = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
-      await records.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
+      await records.shop.send(address, 1);
       const deposit = await server.database.reader
         .selectFrom('payments')
         .select('id')
@@ -182,13 +182,13 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
           )
           .execute(),
       );
-      await records.sandbox('blocks', { network: 'tron', count: 3 });
+      await records.shop.mine(3);
     };
     const many = (count: number, amount: number) => Array.from({ length: count }, () => amount);
 
     it('Transfers cannot make the reply to a payer long, however many are sent to a payment', async () => {
-      const { id, addressInformation, amount = 0 } = await records.lockedPayment();
-      await insertTransfers(addressInformation?.address ?? '', [...many(400, 1), ...many(60, 1_000_000)]);
+      const { id, address, amount } = await records.lockedPayment();
+      await insertTransfers(address, [...many(400, 1), ...many(60, 1_000_000)]);
       const read = (path: string, key = server.secretKey) =>
         server.api('GET', `/v1/transactions/${id}/${path}`, { key });
       const reply = await read('verify/checkout', server.publicKey);
@@ -216,8 +216,8 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
     });
 
     it('Transfers are read again only when something has changed', async () => {
-      const { id, addressInformation, amount = 0 } = await records.lockedPayment();
-      await insertTransfers(addressInformation?.address ?? '', many(20, 1));
+      const { id, address, amount } = await records.lockedPayment();
+      await insertTransfers(address, many(20, 1));
       const path = `/v1/transactions/${id}/verify/checkout`;
       const read = async () => paymentOf(await server.api('GET', path, { key: server.publicKey }));
       const first = await read();
@@ -230,7 +230,7 @@ describe.each(enginesOfSoak)('a stranger with the public key, on $name', (engine
       await hide(0);
       expect((await read()).receipts).toEqual([]);
       await hide(1);
-      await insertTransfers(addressInformation?.address ?? '', [amount * 1_000_000]);
+      await insertTransfers(address, [amount * 1_000_000]);
       const paid = await read();
       expect([paid.status, paid.receipts.length, paid.unlistedReceipts?.[0]?.count]).toEqual([
         'success',

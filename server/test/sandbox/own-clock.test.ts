@@ -24,7 +24,7 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
     const [mover, other] = [await newShop(), await newShop()];
     const [moved, stays] = [await mover.records.lockedPayment(), await other.records.lockedPayment()];
     const [movedOpen, staysOpen] = [await mover.records.payment(), await other.records.payment()];
-    await mover.records.sandbox('clock', { advanceSeconds: 90_000 });
+    await mover.records.shop.advance(90_000);
     expect([await statusOf(mover, moved.id), await statusOf(mover, movedOpen)]).toEqual(['error', 'error']);
     expect([await statusOf(other, stays.id), await statusOf(other, staysOpen)]).toEqual([
       'in progress',
@@ -37,39 +37,32 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
 
   it('Money that arrives in time on a moved test clock is credited, and later money is late', async () => {
     const mover = await newShop();
-    await mover.records.sandbox('clock', { advanceSeconds: 5_000_000 });
+    await mover.records.shop.advance(5_000_000);
     const inTime = await mover.records.paidPayment();
     expect(await statusOf(mover, inTime)).toBe('success');
-    const { id, addressInformation, amount = 0 } = await mover.records.lockedPayment();
-    await mover.records.sandbox('clock', { advanceSeconds: 1801 });
+    const { id, address, amount } = await mover.records.lockedPayment();
+    await mover.records.shop.advance(1801);
     expect(await statusOf(mover, id)).toBe('error');
-    const { address = '' } = addressInformation ?? {};
-    await mover.records.sandbox('transfers', {
-      network: 'tron',
-      currency: 'USDT',
-      address,
-      amount: amount / 2,
-    });
-    await mover.records.sandbox('blocks', { network: 'tron', count: 3 });
+    await mover.records.shop.send(address, amount / 2);
+    await mover.records.shop.mine(3);
     const { data } = await mover.records.merchant.transactions.verify({ params: { transaction_id: id } });
     expect([data.status, data.state]).toEqual(['error', 'expired_late']);
   });
 
   it('A payment stays open if its funds were seen just before a test clock jumped over its deadline', async () => {
     const mover = await newShop();
-    const { id, addressInformation, amount = 0 } = await mover.records.lockedPayment();
-    const { address = '' } = addressInformation ?? {};
-    await mover.records.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
-    await mover.records.sandbox('clock', { advanceSeconds: 3600 });
+    const { id, address, amount } = await mover.records.lockedPayment();
+    await mover.records.shop.send(address, amount);
+    await mover.records.shop.advance(3600);
     expect(await statusOf(mover, id)).toBe('in progress');
-    await mover.records.sandbox('blocks', { network: 'tron', count: 3 });
+    await mover.records.shop.mine(3);
     expect(await statusOf(mover, id)).toBe('success');
   });
 
   it('A test clock bills the subscribers of its merchant, and of no other', async () => {
     const [mover, other] = [await newShop(), await newShop()];
     const [moved, stays] = [await mover.records.subscriber(), await other.records.subscriber()];
-    await mover.records.sandbox('clock', { advanceSeconds: 32 * 86_400 });
+    await mover.records.shop.advance(32 * 86_400);
     const cyclesOf = async (id: string) =>
       (
         await server.database.reader
@@ -84,8 +77,8 @@ describe.each(enginesOfQuick)("A merchant's test clock on $name", (engine) => {
 
   it('A test clock leaves chains and scans on real time', async () => {
     const mover = await newShop();
-    await mover.records.sandbox('clock', { advanceSeconds: 86_400 });
-    await mover.records.sandbox('blocks', { network: 'bsc', count: 1 });
+    await mover.records.shop.advance(86_400);
+    await mover.records.shop.mine(1, 'bsc');
     const { reader } = server.database;
     const cursors = await reader.selectFrom('chain_cursors').select('synced_at').execute();
     const blocks = await reader.selectFrom('simulated_blocks').select('time').execute();

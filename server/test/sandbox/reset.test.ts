@@ -52,17 +52,17 @@ describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
     const { merchantId } = server.bootstrapped;
     const otherKey = await server.foreignKey('secret', 'test');
     const other = createRecords(server, otherKey);
-    await records.setWebhookUrl('http://127.0.0.1:9/hook');
-    for (const shop of [records, other]) {
-      await shop.payout();
-      await shop.subscriber();
-      await shop.wallet();
-      await shop.bankAccount();
-      await shop.lockedPayment();
-      await shop.sandbox('clock', { advanceSeconds: 3600 });
+    await records.shop.setWebhookUrl('http://127.0.0.1:9/hook');
+    for (const each of [records, other]) {
+      await each.payout();
+      await each.subscriber();
+      await each.wallet();
+      await each.bankAccount();
+      await each.lockedPayment();
+      await each.shop.advance(3600);
     }
     const reversed = await records.paidPayment();
-    await records.sandbox('reorgs', { network: 'tron', depth: 5 });
+    await records.shop.sandbox('reorgs', { network: 'tron', depth: 5 });
     await server.api('POST', '/v1/customers', {
       body: { email: 'ada@example.com' },
       headers: { 'Idempotency-Key': 'one' },

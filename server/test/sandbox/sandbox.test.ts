@@ -17,7 +17,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
   beforeAll(async () => {
     server = await startServer({ engine });
     records = createRecords(server);
-    tron = (await records.lockedPayment()).addressInformation?.address ?? '';
+    tron = (await records.lockedPayment()).address;
     evm = await lockOn(records, 'ETH', 'ethereum');
   });
   afterAll(() => server.stop());
@@ -25,11 +25,8 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
   const post = (path: string, body: object, key = server.secretKey, headers = {}) =>
     server.api('POST', `/sandbox/${path}`, { key, body, headers });
 
-  async function lockOn({ merchant, payment }: Records, currency: string, network: string): Promise<string> {
-    const payment_id = await payment();
-    await merchant.payments.setCurrency({ params: { payment_id, currency, network } });
-    const { data } = await merchant.payments.lockCurrency({ params: { payment_id } });
-    return data.addressInformation?.address ?? '';
+  async function lockOn({ shop, payment }: Records, currency: string, network: string): Promise<string> {
+    return (await shop.choose(await payment(), { currency, network })).address;
   }
 
   it('The sandbox sends to the merchant’s own addresses, in any spelling', async () => {
@@ -69,7 +66,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
 
   it('An address of another merchant is refused exactly as one of nobody', async () => {
     const other = createRecords(server, await server.foreignKey('secret', 'test'));
-    const theirs = (await other.lockedPayment()).addressInformation?.address ?? '';
+    const theirs = (await other.lockedPayment()).address;
     const refusalOf = async (address: string) => {
       const { status, body } = await post('transfers', {
         network: 'tron',
@@ -145,7 +142,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
       .select(['id', 'status', 'block_height'])
       .where('payment_id', '=', theirs)
       .execute();
-    await attacker.sandbox('reorgs', { network: 'tron', depth: 100, keep });
+    await attacker.shop.sandbox('reorgs', { network: 'tron', depth: 100, keep });
     expect([await statusOf(attacker, own), await statusOf(records, theirs)]).toEqual(['error', 'success']);
     const after = await server.database.reader
       .selectFrom('receipts')
@@ -153,7 +150,7 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
       .where('payment_id', '=', theirs)
       .execute();
     expect(after, 'in the new blocks, at the same heights').toEqual(before);
-    await attacker.sandbox('blocks', { network: 'tron', count: 3 });
+    await attacker.shop.mine(3);
     expect(await statusOf(attacker, own), 'kept transfers get a new block, dropped ones are gone').toBe(
       keep ? 'success' : 'error',
     );
@@ -163,20 +160,20 @@ describe.each(enginesOfQuick)('The sandbox on $name', (engine) => {
     const [first, second] = [await records.paidPayment(), await records.paidPayment()];
     const { data } = await records.merchant.transactions.verify({ params: { transaction_id: first } });
     const { address } = data.addressInformation ?? {};
-    await records.sandbox('reorgs', { network: 'tron', depth: 50, address });
+    await records.shop.sandbox('reorgs', { network: 'tron', depth: 50, address });
     expect([await statusOf(records, first), await statusOf(records, second)]).toEqual(['error', 'success']);
   });
 
   it('Calls of several merchants during reorgs never fail', async () => {
-    const shops = [records, createRecords(server, await server.foreignKey('secret', 'test'))];
-    const addresses = await Promise.all(shops.map((shop) => lockOn(shop, 'USDT', 'bsc')));
+    const all = [records, createRecords(server, await server.foreignKey('secret', 'test'))];
+    const addresses = await Promise.all(all.map((each) => lockOn(each, 'USDT', 'bsc')));
     const calls = Array.from({ length: 12 }, async (_, index) => {
       await delay(index % 4);
-      const { sandbox } = shops[index % 2] ?? records;
+      const { sandbox, mine } = (all[index % 2] ?? records).shop;
       const address = addresses[index % 2];
       await sandbox('transfers', { network: 'bsc', currency: 'USDT', address, amount: 1 });
       await sandbox('reorgs', { network: 'bsc', depth: 3, keep: index % 3 === 0 });
-      await sandbox('blocks', { network: 'bsc', count: 2 });
+      await mine(2, 'bsc');
     });
     await expect(Promise.all(calls)).resolves.toHaveLength(12);
   });

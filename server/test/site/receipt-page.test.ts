@@ -1,9 +1,8 @@
 /** The receipt says what the server knows of a payment now, and nothing of who paid, on both engines. */
-import type { Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languages, pickLocale, type PageTexts } from '../../src/core/site/page-texts.js';
 import { enginesOfQuick } from '../support/engines.js';
-import { externalAddresses, openShop } from '../support/shop.js';
+import { externalAddresses, type LockedPayment } from '../support/shop.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -24,14 +23,14 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     return { status: reply.status, headers: reply.headers, page: await reply.text() };
   }
   const stateOf = async (id: string) => /class="state">([^<]*)</.exec((await openReceipt(id)).page)?.[1];
-  const mine = (count: number) => records.sandbox('blocks', { network: 'tron', count });
-  async function sendTo({ addressInformation }: Payment, amount: number, currency = 'USDT') {
-    await openShop(server).send(addressInformation?.address ?? '', amount, { currency });
+  const mine = (count: number) => records.shop.mine(count);
+  async function sendTo({ address }: LockedPayment, amount: number, currency = 'USDT') {
+    await records.shop.send(address, amount, { currency });
   }
 
   it('A receipt is at the URL in the payment, and has the order, the sums and each transfer', async () => {
     const payment = await records.lockedPayment();
-    const { id, amount = 0, txRef = '', receiptUrl } = payment;
+    const { id, amount, txRef = '', receiptUrl } = payment;
     expect(receiptUrl).toBe(`${server.url}/receipt/${id}`);
     await sendTo(payment, amount);
     await mine(3);
@@ -59,7 +58,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
 
   it('A receipt keeps the time of the payment when a refund is paid', async () => {
     const payment = await records.lockedPayment();
-    await sendTo(payment, (payment.amount ?? 0) + 5);
+    await sendTo(payment, payment.amount + 5);
     await mine(3);
     const paidAt = async () =>
       /Paid at<\/dt>\s*<dd><time datetime="([^"]+)"/.exec((await openReceipt(payment.id)).page)?.[1];
@@ -85,7 +84,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
 
   it('A receipt shows the state that its payment has when it is opened', async () => {
     const payment = await records.lockedPayment();
-    const { id, amount = 0 } = payment;
+    const { id, amount } = payment;
     expect(await stateOf(id)).toBe('Waiting for payment');
     expect((await openReceipt(id)).page).toContain('Nothing has arrived.');
     await sendTo(payment, 1);
@@ -96,7 +95,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
     expect((await openReceipt(id)).page).toMatch(/counted · 0 of 2 confirmations/);
     await mine(3);
     expect(await stateOf(id)).toBe('Paid');
-    await records.sandbox('reorgs', { network: 'tron', depth: 3 });
+    await records.shop.sandbox('reorgs', { network: 'tron', depth: 3 });
     expect(await stateOf(id)).toBe('Reversed: the network removed a transfer');
     expect((await openReceipt(id)).page).toContain('no longer on the network');
 
@@ -105,7 +104,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
       await records.lockedPayment(),
       await records.payment(),
     ];
-    await sendTo(over, (over.amount ?? 0) + 1);
+    await sendTo(over, over.amount + 1);
     await sendTo(wrong, 2, 'TRX');
     await mine(25);
     expect(await stateOf(over.id)).toBe('Paid, and more than was due');
@@ -119,13 +118,8 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
 
   it('A receipt shows the holder of its link nothing about the payer', async () => {
     const payer = { email: 'ada.lovelace@example.com', name: 'Ada Lovelace', phoneNumber: '+15550100' };
-    const { data } = await records.merchant.payments.create({
-      body: { amount: 10, baseCurrency: 'USD', customer: payer, metadata: { crm: 'lovelace' } },
-    });
-    const params = { payment_id: data.payment.id };
-    await records.merchant.payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
-    const { data: locked } = await records.merchant.payments.lockCurrency({ params });
-    await sendTo(locked, locked.amount ?? 0);
+    const locked = await records.shop.lock({ customer: payer, metadata: { crm: 'lovelace' } });
+    await sendTo(locked, locked.amount);
     await mine(3);
     const { data: whole } = await records.merchant.transactions.verify({
       params: { transaction_id: locked.id },
@@ -171,7 +165,7 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
       body: { currency: 'USDT', label: 'Donations' },
     });
     const address = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
-    await records.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
+    await records.shop.send(address, 1);
     const { id } = await server.database.reader
       .selectFrom('payments')
       .select('id')

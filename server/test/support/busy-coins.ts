@@ -45,12 +45,7 @@ function coinsOf({ server, records, command }: Shop, node: LitecoinNode) {
   const scan = () => server.app.scanner.scanNow({ mode, network });
   return {
     scan,
-    async locked() {
-      const params = { payment_id: await records.payment(), currency, network };
-      await records.merchant.payments.setCurrency({ params });
-      const { data } = await records.merchant.payments.lockCurrency({ params });
-      return { id: data.id, address: data.addressInformation?.address ?? '', amount: data.amount };
-    },
+    locked: async () => records.shop.choose(await records.payment(), { currency, network }),
     /** Pays all of them in one transaction. */
     pay: (list: readonly { readonly address: string; readonly amount: number | string | undefined }[]) =>
       node.rpc(
@@ -66,7 +61,7 @@ function coinsOf({ server, records, command }: Shop, node: LitecoinNode) {
     async transfer(amount: number): Promise<string> {
       const walletAddress = await node.rpc<string>('getnewaddress');
       const body = { amount, currency, walletAddress, walletNetwork: network };
-      return (await records.merchant.transfers.create({ body })).data.id;
+      return (await records.shop.withdraw(body)).id;
     },
     export: (...more: string[]) =>
       command('transfers psbt export', ...own, '--fee-rate', '2', ...more) as Promise<Exported>,

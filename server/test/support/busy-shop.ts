@@ -133,7 +133,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   }
 
   const shop = await start();
-  receiver.secret = await shop.records.setWebhookUrl(receiver.url);
+  receiver.secret = await shop.records.shop.setWebhookUrl(receiver.url);
   const templates = await makeTemplates(shop, model);
   const coins = litecoin && (await makeCoinTemplates(shop, litecoin));
   await shop.server.stop();
@@ -227,10 +227,8 @@ async function makeTemplates(shop: OpenShop, model: EvmModel): Promise<Templates
   await treasuryModule.rules(server.app).forwarderChecks.refresh(signal);
 
   const paid = await records.paidPayment('tron');
-  const { id: paidThere, addressInformation, amount } = await records.lockedPayment(evm.network);
-  shop.pay([
-    { address: addressInformation?.address ?? '', amount: BigInt(Math.round(Number(amount) * 1e6)) },
-  ]);
+  const { id: paidThere, address, amount } = await records.lockedPayment(evm.network);
+  shop.pay([{ address, amount: BigInt(Math.round(amount * 1e6)) }]);
   await shop.mine(3);
   const { transactions } = (await shop.command('sweeps export --network evm-dev --format json --all')) as {
     transactions: { data: string }[];
@@ -248,8 +246,8 @@ async function makeTemplates(shop: OpenShop, model: EvmModel): Promise<Templates
   const cancelled = await records.setPayment('tron');
   await records.merchant.payments.cancel({ params: { payment_id: cancelled } });
   const expired = (await records.lockedPayment('tron')).id;
-  await records.sandbox('clock', { advanceSeconds: 7200 });
-  await records.sandbox('blocks', { network: 'tron', count: 2 });
+  await records.shop.advance(7200);
+  await records.shop.mine(2);
   await vi.waitFor(
     async () => {
       const { data } = await records.merchant.payments.retrieve({ params: { payment_id: expired } });

@@ -35,12 +35,12 @@ export type Order = Partial<Parameters<MerchantClient['payments']['create']>[0][
   readonly key?: string | undefined;
 };
 
-export interface LockedPayment {
-  readonly id: string;
+/** A payment that has a quote. */
+export type LockedPayment = PaymentRecord & {
   readonly address: string;
   /** In coins. */
   readonly amount: number;
-}
+};
 
 /** @param secretKey by default the test key of the server's first account */
 export function openShop(server: TestServer, secretKey = server.secretKey) {
@@ -72,17 +72,17 @@ export function openShop(server: TestServer, secretKey = server.secretKey) {
     return body.data['payment'] as PaymentRecord;
   }
 
+  /** Sets a payment's coin, which can still be changed. @param key by default the merchant's secret one */
+  const set = (id: string, { currency = 'USDT', network = 'tron' }: Coin = {}, key = secretKey) =>
+    ask<PaymentRecord>('PATCH', `/v1/payments/${id}/currency/set/${currency}/${network}`, { key });
+
   /** Chooses a coin for a payment, and locks it. @param key by default the merchant's secret one */
-  async function choose(
-    id: string,
-    { currency = 'USDT', network = 'tron' }: Coin = {},
-    key = secretKey,
-  ): Promise<LockedPayment> {
-    const path = `/v1/payments/${id}/currency`;
-    await ask('PATCH', `${path}/set/${currency}/${network}`, { key });
-    const { addressInformation, amount } = await ask<PaymentRecord>('PATCH', `${path}/lock`, { key });
+  async function choose(id: string, coin: Coin = {}, key = secretKey): Promise<LockedPayment> {
+    await set(id, coin, key);
+    const payment = await ask<PaymentRecord>('PATCH', `/v1/payments/${id}/currency/lock`, { key });
+    const { addressInformation, amount } = payment;
     if (!addressInformation || amount === undefined) throw new Error('A locked payment has no quote');
-    return { id, address: addressInformation.address, amount };
+    return { ...payment, address: addressInformation.address, amount };
   }
 
   /** Creates a payment, chooses its coin, and locks it. */
@@ -124,6 +124,7 @@ export function openShop(server: TestServer, secretKey = server.secretKey) {
     mine,
     checkout,
     create,
+    set,
     choose,
     lock,
     send,
@@ -162,6 +163,16 @@ export function openShop(server: TestServer, secretKey = server.secretKey) {
     retrieveRefund: (id: string) => ask<RefundRecord>('GET', `/v1/refunds/${id}`),
 
     createLink: (body: object) => ask<Link>('POST', '/v1/links', { body }),
+
+    /** Sets the first account's webhook URL. @returns the signing secret */
+    async setWebhookUrl(url: string): Promise<string> {
+      const { endpoints } = server.app;
+      const { merchantId } = server.bootstrapped;
+      const secret = await server.database.write((transaction) =>
+        endpoints.set(transaction, { merchantId, mode: 'test' }, url),
+      );
+      return secret ?? '';
+    },
 
     /** The webhook events about a record, in their order. */
     async eventsOf(id: string): Promise<{ type: string; data: Record<string, unknown> }[]> {

@@ -18,7 +18,7 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
   const { merchant } = records;
   const verify = async (id: string) =>
     (await merchant.transactions.verify({ params: { transaction_id: id } })).data.status;
-  const units = (amount: number | undefined) => BigInt(Math.round(Number(amount) * 1e6));
+  const units = (amount: number) => BigInt(Math.round(amount * 1e6));
 
   /** Waits for the jobs of the server that run at intervals. */
   const reaches = (id: string, status: string) =>
@@ -30,8 +30,8 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
     const locked: { id: string; address: string; amount: bigint }[] = [];
     for (let made = 0; made < count; made += 10) {
       const some = Array.from({ length: Math.min(10, count - made) }, async () => {
-        const { id, addressInformation, amount } = await records.lockedPayment(evm.network);
-        return { id, address: addressInformation?.address ?? '', amount: units(amount) };
+        const { id, address, amount } = await records.lockedPayment(evm.network);
+        return { id, address, amount: units(amount) };
       });
       locked.push(...(await Promise.all(some)));
     }
@@ -56,8 +56,7 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
   during('payments that are not paid as they should');
   const tron = async (id: string, amount: string | number, currency = 'USDT') => {
     const { addressInformation } = (await merchant.payments.retrieve({ params: { payment_id: id } })).data;
-    const { address = '' } = addressInformation ?? {};
-    await records.sandbox('transfers', { network: 'tron', currency, address, amount: String(amount) });
+    await records.shop.send(addressInformation?.address ?? '', String(amount), { currency });
   };
   const { id: partial } = await records.lockedPayment('tron');
   await tron(partial, 1);
@@ -65,28 +64,28 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
   await tron(over, 1000);
   const { id: wrongCoin } = await records.lockedPayment('tron');
   await tron(wrongCoin, 5, 'TRX');
-  await records.sandbox('blocks', { network: 'tron', count: 1 });
+  await records.shop.mine(1);
   during('reorganisation');
-  await records.sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
-  await records.sandbox('blocks', { network: 'tron', count: 3 });
-  await records.sandbox('reorgs', { network: 'tron', depth: 3, keep: false });
-  await records.sandbox('blocks', { network: 'tron', count: 3 });
+  await records.shop.sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
+  await records.shop.mine(3);
+  await records.shop.sandbox('reorgs', { network: 'tron', depth: 3, keep: false });
+  await records.shop.mine(3);
   during('deposit');
   const wallet = (await merchant.wallets.create({ body: { currency: 'USDT', label: 'Till' } })).data;
   const till = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
-  await records.sandbox('transfers', { network: 'tron', currency: 'USDT', address: till, amount: '3' });
-  await records.sandbox('blocks', { network: 'tron', count: 3 });
+  await records.shop.send(till, '3');
+  await records.shop.mine(3);
 
   during('expiry');
   const { id: late } = await records.lockedPayment('tron');
   const unlocked = await records.payment();
-  await records.sandbox('clock', { advanceSeconds: 200_000 });
-  await records.sandbox('blocks', { network: 'tron', count: 2 });
+  await records.shop.advance(200_000);
+  await records.shop.mine(2);
   await reaches(late, 'error');
   await reaches(unlocked, 'error');
   during('late');
   await tron(late, 100);
-  await records.sandbox('blocks', { network: 'tron', count: 3 });
+  await records.shop.mine(3);
 
   during('webhooks');
   busy.receiver.answer = { status: 500 };
