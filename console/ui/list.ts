@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type * as z from 'zod/mini';
 import type { Endpoint, Pagination } from '../../src/contract/endpoint.js';
+import { common } from '../messages/common.js';
 import { page, type Page, type View } from '../page.js';
 import { askedRange, periodNames } from '../period.js';
 import { button } from './button.js';
@@ -112,6 +113,23 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     return filterBar(view, shown, hasPeriod ? periodFields(view) : nothing);
   }
 
+  function pager({ total, from, to }: Pagination, view: View): TemplateResult {
+    const current = Number(view.query.get(pageName) ?? 1);
+    // A filter starts `page` again. Here, another list of the page keeps its place.
+    const otherPage = view.query.get('page') ?? undefined;
+    const turn = (number: number) =>
+      view.filter({ page: otherPage, [pageName]: number > 1 ? number : undefined });
+    // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
+    const turner = (text: string, number: number, isThere: boolean) =>
+      html`<button aria-disabled=${!isThere} @click=${isThere ? () => turn(number) : nothing}>
+        ${text}
+      </button>`;
+    return html`<nav class="pages" aria-label="${label}: ${common.pages}">
+      <span>${common.rows(from, to, total)}</span>
+      ${turner(common.newer, current - 1, current > 1)} ${turner(common.older, current + 1, to < total)}
+    </nav>`;
+  }
+
   return {
     asked,
     async load(view, of) {
@@ -127,18 +145,17 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         ${fields(data, view)} ${actions ? html`<div class="actions">${actions}</div>` : nothing}
       </div>`,
     table: (data, view, empty, done) =>
-      table<Row>({
+      html`${table<Row>({
         label,
         rows: data.rows,
-        pagination: data.pagination,
-        pageName,
         filters: names,
         view,
         columns: columns(view, data),
         href: href && ((row) => href(row, view)),
         empty,
         done,
-      }),
+      })}
+      ${data.pagination && data.rows.length > 0 ? pager(data.pagination, view) : nothing}`,
   };
 }
 

@@ -1,8 +1,7 @@
-/** A list of records: columns on a wide screen; on a narrow one, a row of two lines or a card; and its pages. */
+/** A table of records: columns on a wide screen; on a narrow one, a row of two lines or a card. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { isValue } from '../format.js';
 import { common } from '../messages/common.js';
-import type { Pagination } from '../../src/contract/endpoint.js';
 import type { View } from '../page.js';
 
 /**
@@ -38,9 +37,6 @@ export interface TableOptions<Row> {
   readonly columns: readonly Column<Row>[];
   /** The page of a row: the whole row is a link to it. */
   readonly href?: ((row: Row) => string) | undefined;
-  readonly pagination?: Pagination | undefined;
-  /** The name of the page number in the address. */
-  readonly pageName?: string;
   /** The names in the address that select the rows; none by default. */
   readonly filters?: readonly string[];
   readonly view: View;
@@ -62,7 +58,7 @@ function placesIn<Row>(columns: readonly Column<Row>[]): readonly string[] {
 
 // Browsers forget what a table is when its style lays it out as something else: the roles say it.
 export function table<Row>(options: TableOptions<Row>): TemplateResult {
-  const { label, rows, columns, href, pagination, pageName = 'page', view, empty, done } = options;
+  const { label, rows, columns, href, view, empty, done } = options;
   // Other names in the address belong to other lists of the page.
   const asked = [...view.query];
   const others = asked.filter(([name]) => !options.filters?.includes(name));
@@ -95,41 +91,28 @@ export function table<Row>(options: TableOptions<Row>): TemplateResult {
     .map(({ kind = 'text' }, index) => (index === 0 && kind === 'text' ? leadWidth : widths[kind]))
     .join(' ');
   return html`<div class="scroll">
-      <table
-        role="table"
-        class=${href ? 'linked' : 'cards'}
-        aria-label=${label}
-        .style=${`--columns: ${tracks}`}
-      >
-        <thead>
-          <tr role="row">
-            ${columns.map(
-              ({ label: name, kind = 'text' }) =>
-                html`<th scope="col" role="columnheader" class=${kind}>${name}</th>`,
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map(
-            (row) =>
-              html`<tr role="row">
-                ${columns.map((column, index) => cell(row, column, index))}
-              </tr>`,
+    <table
+      role="table"
+      class=${href ? 'linked' : 'cards'}
+      aria-label=${label}
+      .style=${`--columns: ${tracks}`}
+    >
+      <thead>
+        <tr role="row">
+          ${columns.map(
+            ({ label: name, kind = 'text' }) =>
+              html`<th scope="col" role="columnheader" class=${kind}>${name}</th>`,
           )}
-        </tbody>
-      </table>
-    </div>
-    ${pagination ? pages(pagination, label, pageName, view) : nothing}`;
-}
-
-function pages({ total, from, to }: Pagination, label: string, pageName: string, view: View): TemplateResult {
-  const current = Number(view.query.get(pageName) ?? 1);
-  // A filter starts `page` again. Here, another list of the page keeps its place.
-  const page = view.query.get('page') ?? undefined;
-  const turn = (number: number) => view.filter({ page, [pageName]: number > 1 ? number : undefined });
-  return html`<nav class="pages" aria-label="${label}: ${common.pages}">
-    <span>${common.rows(from, to, total)}</span>
-    <button ?disabled=${current <= 1} @click=${() => turn(current - 1)}>${common.newer}</button>
-    <button ?disabled=${to >= total} @click=${() => turn(current + 1)}>${common.older}</button>
-  </nav>`;
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (row) =>
+            html`<tr role="row">
+              ${columns.map((column, index) => cell(row, column, index))}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { focused } from './by-keyboard.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';
 import { misfitsOn } from './fitting.js';
 import { settingsPages, signInAs, signInFirst } from './staff.js';
@@ -384,7 +385,15 @@ test('the oldest API key is reached page by page, and the deliveries keep their 
   expect(await pager.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
   expect(new URL(page.url()).search).toBe('?status=failed&keysPage=2');
   expect(await page.locator('select[name=status]').inputValue()).toBe('failed');
-  await pager.getByRole('button', { name: 'Newer' }).press('Enter');
+  // At either end of the list, the keyboard stays at the button that led there, which does nothing more.
+  expect(await focused(page)).toBe('Older');
+  await page.keyboard.press('Enter');
+  expect(new URL(page.url()).search).toBe('?status=failed&keysPage=2');
+  await page.keyboard.press('Shift+Tab');
+  expect(await focused(page)).toBe('Newer');
+  await page.keyboard.press('Enter');
   await keys.getByText('Reader 25', { exact: true }).waitFor();
   expect(new URL(page.url()).search).toBe('?status=failed');
+  expect(await pager.getByRole('button', { name: 'Newer' }).isDisabled()).toBe(true);
+  expect(await focused(page)).toBe('Newer');
 });
