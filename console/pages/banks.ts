@@ -304,7 +304,8 @@ async function addAccount(view: View): Promise<void> {
   if (!values) return;
   const { accountName = '', accountNumber = '', accountBank = '', country = '', currency = '' } = values;
   const body = { accountName, accountNumber, accountBank, country, currency };
-  await view.act(() => view.api(bankAccounts.create, { body }), texts.saved);
+  const made = await view.act(() => view.api(bankAccounts.create, { body }), texts.saved);
+  if (made) accountList.showNewest(view);
 }
 
 export default page<Data>({

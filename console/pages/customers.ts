@@ -37,7 +37,8 @@ async function create(view: View): Promise<void> {
   if (!values) return;
   const { email = '', fullName, phoneNumber } = values;
   const body = { email, fullName: fullName || undefined, phoneNumber: phoneNumber || undefined };
-  await view.act(() => view.api(customers.create, { body }), texts.saved);
+  const made = await view.act(() => view.api(customers.create, { body }), texts.saved);
+  if (made) list.showNewest(view);
 }
 
 export default listPage(list, {

@@ -214,6 +214,7 @@ async function createKey(view: View): Promise<void> {
   };
   const made = await view.act(() => view.api(settingsApi.apiKeys.create, { body }));
   if (!made) return;
+  keyList.showNewest(view);
   await view.ask({
     title: texts.keyTitle,
     text: html`<p>${texts.keyText}</p>

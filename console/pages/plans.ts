@@ -61,7 +61,8 @@ async function create(view: View): Promise<void> {
       .split(/[\s,]+/)
       .filter((one) => one !== ''),
   };
-  await view.act(() => view.api(paymentPlans.create, { body }), texts.saved);
+  const made = await view.act(() => view.api(paymentPlans.create, { body }), texts.saved);
+  if (made) list.showNewest(view);
 }
 
 export default listPage(list, {

@@ -83,6 +83,8 @@ interface List<Row, Query, Data extends Rows<Row>> {
     empty: TemplateResult | string,
     done?: string | false,
   ) => TemplateResult;
+  /** After a record was made: turns to the first page, where it is, because the API lists the newest first. */
+  readonly showNewest: (view: View) => void;
 }
 
 /** @typeParam Data the rows, and what else the columns and filters are computed from */
@@ -113,15 +115,17 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     return filterBar(view, shown, hasPeriod ? periodFields(view) : nothing);
   }
 
-  function pager({ total, from, to }: Pagination, view: View): TemplateResult {
-    const current = Number(view.query.get(pageName) ?? 1);
+  function turn(view: View, number: number): void {
     // A filter starts `page` again. Here, another list of the page keeps its place.
     const otherPage = view.query.get('page') ?? undefined;
-    const turn = (number: number) =>
-      view.filter({ page: otherPage, [pageName]: number > 1 ? number : undefined });
+    view.filter({ page: otherPage, [pageName]: number > 1 ? number : undefined });
+  }
+
+  function pager({ total, from, to }: Pagination, view: View): TemplateResult {
+    const current = Number(view.query.get(pageName) ?? 1);
     // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
     const turner = (text: string, number: number, isThere: boolean) =>
-      html`<button aria-disabled=${!isThere} @click=${isThere ? () => turn(number) : nothing}>
+      html`<button aria-disabled=${!isThere} @click=${isThere ? () => turn(view, number) : nothing}>
         ${text}
       </button>`;
     return html`<nav class="pages" aria-label="${label}: ${common.pages}">
@@ -156,6 +160,9 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         done,
       })}
       ${data.pagination && data.rows.length > 0 ? pager(data.pagination, view) : nothing}`,
+    showNewest(view) {
+      if (view.query.has(pageName)) turn(view, 1);
+    },
   };
 }
 

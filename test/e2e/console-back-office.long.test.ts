@@ -135,6 +135,18 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   await choices.first().waitFor({ state: 'attached' });
   const offered = await choices.evaluateAll((options) => options.map((one) => one.getAttribute('value')));
   expect(offered).toEqual(all.map(({ id }) => id));
+  await press(page, 'Close');
+
+  // A new account is the newest: the list turns to its page.
+  await press(page, 'New bank account…');
+  await fill(page, 'Account holder', 'Ada Example');
+  await fill(page, 'Account number', 'DE89370400440532019999');
+  await fill(page, /^Bank/, 'Sparkasse Bonn');
+  await fill(page, /^Country/, 'DE');
+  await fill(page, 'Currency of the account', 'EUR');
+  await press(page, 'Save');
+  await rows.first().getByText('DE89370400440532019999').waitFor();
+  expect(new URL(page.url()).search).toBe('');
 });
 
 test('customers, plans and subscribers show each other by name, with payments and sums', async () => {

@@ -396,4 +396,16 @@ test('the oldest API key is reached page by page, and the deliveries keep their 
   expect(new URL(page.url()).search).toBe('?status=failed');
   expect(await pager.getByRole('button', { name: 'Newer' }).isDisabled()).toBe(true);
   expect(await focused(page)).toBe('Newer');
+
+  // A new key is the newest: the list turns to its page, behind the dialog that shows it.
+  await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  await first.waitFor();
+  await page.getByRole('button', { name: 'New test key…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('input[name=label]').fill('Till');
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('heading', { name: 'The new key' }).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await keys.getByText('Till', { exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe('?status=failed');
 });
