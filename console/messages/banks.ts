@@ -6,8 +6,12 @@ export const texts = pick({
     title: 'Bank payouts',
     waiting: 'Waiting for the bank',
     noWaiting: 'Nothing waits for the bank. Payouts that you ask for are here until they are sent.',
+    mostWaiting: (most: number) =>
+      `At most ${most} are shown here: those that have waited longest. Any others follow as these end.`,
     ended: 'Sent and failed',
     noEnded: 'No payout to a bank has ended yet. Sent and failed ones are kept here.',
+    mostEnded: (most: number) =>
+      `At most ${most} are shown here: the newest. The page “Money” lists all payouts.`,
     toBalances: 'To the balances',
     accounts: 'Bank accounts',
     noAccounts: 'No bank account yet. Add the one that you pay out to.',

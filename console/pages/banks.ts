@@ -6,7 +6,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { bankAccounts } from '../../src/contract/bank-accounts.js';
-import { bankPayouts } from '../../src/contract/console-banks.js';
+import { bankPayouts, mostBankPayouts } from '../../src/contract/console-banks.js';
 import { parseDecimal } from '../../src/contract/decimal.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
@@ -86,6 +86,10 @@ function remainsOf(available: number, taken: string): string | undefined {
   return rest.startsWith('-') ? '0' : rest;
 }
 
+/** The API has no pages of them, and does not say whether it left some out: a full list may be all of them. */
+const limitOf = (rows: readonly Payout[], text: (most: number) => string) =>
+  rows.length < mostBankPayouts ? nothing : html`<p><small>${text(mostBankPayouts)}</small></p>`;
+
 const to = ({ account }: Payout): unknown =>
   account
     ? html`${account.bankName} <small>${account.accountName}, ${account.accountNumber}</small>`
@@ -96,7 +100,7 @@ const render = (data: Data, view: View): TemplateResult =>
     ${section(
       texts.waiting,
       html`${data.waiting.length === 0 ? nothing : html`<p>${texts.taken(sums(data.waiting))}</p>`}
-      ${waitingTable(data.waiting, view)}`,
+      ${limitOf(data.waiting, texts.mostWaiting)} ${waitingTable(data.waiting, view)}`,
       button(view, {
         text: texts.create,
         permission: 'bankPayouts.create',
@@ -105,7 +109,7 @@ const render = (data: Data, view: View): TemplateResult =>
         run: () => create(view),
       }),
     )}
-    ${section(texts.ended, endedTable(data.ended, view))}
+    ${section(texts.ended, html`${limitOf(data.ended, texts.mostEnded)} ${endedTable(data.ended, view)}`)}
     ${section(
       texts.accounts,
       accountList.table(

@@ -4,6 +4,9 @@ import { endpoint } from './endpoint.js';
 import { described, id, positiveDecimal, requiredText, text, timestamp } from './fields.js';
 import { transferStatus } from './transfers.js';
 
+/** The list has no pages: it shows this many that wait, and this many that ended, at most. */
+export const mostBankPayouts = 100;
+
 const sampleTime = '2026-01-01T00:00:00.000Z';
 
 const bankPayout = z.object({
@@ -60,8 +63,7 @@ export const bankPayouts = {
     method: 'GET',
     path: '/console/api/bank-payouts',
     key: 'session',
-    description:
-      'Lists the payouts to bank accounts: those that wait for the bank, oldest first, and those that ended, newest first; 100 of each at most.',
+    description: `Lists the payouts to bank accounts: those that wait for the bank, oldest first, and those that ended, newest first; ${mostBankPayouts} of each at most.`,
     data: z.object({ waiting: z.array(bankPayout), ended: z.array(bankPayout) }),
     sample: { message: 'Bank payouts fetched', data: { waiting: [samplePayout], ended: [] } },
   }),

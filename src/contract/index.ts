@@ -66,7 +66,7 @@ export { csvLine } from './csv.js';
 export { families, type Family } from './families.js';
 export type { AddressKind } from './fields.js';
 export type { TransferCheck } from './transfer-check.js';
-export { bankPayouts } from './console-banks.js';
+export { bankPayouts, mostBankPayouts } from './console-banks.js';
 export { chainChecks } from './console-chain-checks.js';
 export { erasure } from './console-erasure.js';
 export { relations } from './console-relations.js';

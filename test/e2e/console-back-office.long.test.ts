@@ -149,6 +149,29 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   expect(new URL(page.url()).search).toBe('');
 });
 
+test('the lists of bank payouts, which have no pages, say so once they are full', async () => {
+  const page = await signInAs('manager', stage, env());
+  let count = 99;
+  // One real payout, many times: a hundred would take far longer to record and to end.
+  await page.route('**/console/api/bank-payouts', async (route) => {
+    const reply = (await (await route.fetch()).json()) as { data: { ended: readonly unknown[] } };
+    const many = Array.from({ length: count }, () => reply.data.ended[0]);
+    await route.fulfill({ json: { ...reply, data: { waiting: many, ended: many } } });
+  });
+  const limits = page.getByText('At most 100 are shown here');
+  await go(page, 'banks');
+  const rows = page.getByRole('table', { name: 'Sent and failed' }).locator('tbody tr');
+  await expect.poll(() => rows.count()).toBe(99);
+  expect(await limits.count()).toBe(0);
+  count = 100;
+  await go(page, 'banks');
+  await expect.poll(() => rows.count()).toBe(100);
+  expect(await limits.allInnerTexts()).toEqual([
+    'At most 100 are shown here: those that have waited longest. Any others follow as these end.',
+    'At most 100 are shown here: the newest. The page “Money” lists all payouts.',
+  ]);
+});
+
 test('customers, plans and subscribers show each other by name, with payments and sums', async () => {
   const email = 'sub@example.com';
   await paidOrder({ email, name: 'Mary Example' });

@@ -2,7 +2,7 @@
  * Payouts to bank accounts that the shop's people make at their bank. They end only what they recorded: a payout from the
  * command line is paid by the server's operator, and must not be given back to the balance by the one who is paid.
  */
-import type { ConsoleApi, Data } from 'crypto-checkout/contract';
+import { mostBankPayouts, type ConsoleApi, type Data } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { Core } from '../../core/core.js';
 import type { PayoutRow } from '../../core/db/schema.js';
@@ -13,8 +13,6 @@ import { invalidState } from '../../core/shared/problem.js';
 import type { PersonCaller, Scope } from '../../core/shared/scope.js';
 import type { BankPayoutRequest } from '../../core/withdrawals/payouts.js';
 import * as store from './bank-payout-store.js';
-
-const mostListed = 100;
 
 type BankPayout = Data<ConsoleApi['bankPayouts']['create']>;
 
@@ -70,12 +68,12 @@ export function createBankPayouts(deps: Deps) {
       const { reader } = database;
       const [waiting, success, failed] = await Promise.all(
         (['processing', 'success', 'failed'] as const).map((status) =>
-          payouts.listOfBanks(reader, scope, status, mostListed),
+          payouts.listOfBanks(reader, scope, status, mostBankPayouts),
         ),
       );
       const ended = [...(success ?? []), ...(failed ?? [])]
         .sort((a, b) => b.updated_at - a.updated_at)
-        .slice(0, mostListed);
+        .slice(0, mostBankPayouts);
       return { waiting: await view(reader, scope, waiting ?? []), ended: await view(reader, scope, ended) };
     },
 
