@@ -1,5 +1,6 @@
 /** Starts one PostgreSQL for the whole run; tests read its address with `inject('postgresUrl')` and make databases of their own in it. */
 import { randomBytes } from 'node:crypto';
+import { env } from 'node:process';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../scripts/find-postgres.mjs';
@@ -30,7 +31,8 @@ const settings = [
 ];
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const postgres = await startPostgres(settings);
+  // Traffic for some minutes is measured on a database that is as durable as in production.
+  const postgres = await startPostgres(env['SOAK_MINUTES'] ? [] : settings);
   const template = `checkout_template_${randomBytes(6).toString('hex')}`;
   project.provide('postgresTemplate', template);
   if ('url' in postgres) {
