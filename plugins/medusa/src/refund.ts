@@ -4,7 +4,7 @@ import type { BigNumberInput } from '@medusajs/framework/types';
 import { z } from '@medusajs/framework/zod';
 import { ApiError } from 'crypto-checkout/client';
 import type { Session } from './session.js';
-import type { Transaction } from './answer.js';
+import { hasEnded, type Transaction } from './answer.js';
 import type { Shop } from './shop.js';
 
 const madeSchema = z.object({
@@ -40,7 +40,9 @@ export async function refund(
   const price = MathBN.convert(amount);
   const transaction = await shop.fetch(session.payment_id);
   const before = made.reduce((sum, one) => sum.plus(one.price), MathBN.convert(0));
-  const isRest = before.plus(price).gte(session.price);
+  // The coins of an ended refund are available again, and "full" would send them too.
+  const ended = new Set((transaction.refunds ?? []).filter(hasEnded).map(({ id }) => id));
+  const isRest = before.plus(price).gte(session.price) && !made.some(({ id }) => ended.has(id));
   const { refundFee, refundDelivery: deliver } = shop.options;
   try {
     const { data } = await shop.client.refunds.create({

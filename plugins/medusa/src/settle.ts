@@ -10,7 +10,7 @@ import {
 import type { MedusaContainer, PaymentSessionDTO } from '@medusajs/framework/types';
 import { z } from '@medusajs/framework/zod';
 import { parseSession, sessionIdOf } from './session.js';
-import type { Answer, Transaction } from './answer.js';
+import { hasEnded, type Answer, type Transaction } from './answer.js';
 import type { Shop } from './shop.js';
 import { creditedWords, paymentWords, refundWords } from './words.js';
 
@@ -31,8 +31,8 @@ export async function update(
   if (row === undefined || session === undefined) return;
   // Each region has its own keys: those of another one know nothing of this payment.
   if (session.public_key !== shop.options.publicKey) return;
-  const answer = await shop.ask(session);
   const isSettled = Boolean(row.payment);
+  const answer = await shop.ask(session, isSettled);
   if (settles && answer.verification.verified && !isSettled) {
     await processPaymentWorkflow(container).run({
       input: { action: PaymentActions.SUCCESSFUL, data: { session_id: row.id, amount: row.amount } },
@@ -196,9 +196,9 @@ async function notify(
 function needsAttention({ transaction, verification, paidAgain }: Answer): boolean {
   if (transaction.state === 'reversed') return true;
   const isUnpaid = !verification.verified && transaction.status !== 'in progress';
-  const isRefunded = (transaction.refunds ?? []).some(
-    ({ status }) => !['cancelled', 'expired', 'failed'].includes(status),
-  );
+  // A refund of the first payment returns nothing of the second.
+  if (paidAgain.length > 0) return true;
+  const isRefunded = (transaction.refunds ?? []).some((refund) => !hasEnded(refund));
   if (isRefunded) return false;
-  return paidAgain.length > 0 || verification.isOverpaid || (isUnpaid && creditedWords(transaction) !== '');
+  return verification.isOverpaid || (isUnpaid && creditedWords(transaction) !== '');
 }

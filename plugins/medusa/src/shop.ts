@@ -38,14 +38,20 @@ export class Shop {
     return verifyPayment(transaction, { txRef, baseAmount: price, baseCurrency: currency, mode });
   }
 
-  /** Asks for the session's payment and, once that has ended, for the further attempts of its payer. */
-  async ask(session: Session): Promise<Answer> {
+  /**
+   * Asks for the session's payment and, once that has ended, for the further attempts of its payer.
+   *
+   * @param isCaptured Medusa has captured the session's payment: it stays the first one, even if a refund took a part of it
+   */
+  async ask(session: Session, isCaptured = false): Promise<Answer> {
     const answers = await this.#answers(session);
-    const [{ transaction: own }] = answers;
+    const [own] = answers;
     const paid = answers.filter(({ verification }) => verification.verified);
-    // The first that pays is the one that Medusa captured: the later ones were paid for nothing.
-    const [first = answers.find(isOpen) ?? { transaction: own, verification: this.verify(own, session) }] =
-      paid.toSorted((one, other) => one.transaction.createdAt.localeCompare(other.transaction.createdAt));
+    // The first that pays is the one that Medusa captures: the later ones were paid for nothing.
+    const [earliest = answers.find(isOpen) ?? own] = paid.toSorted((one, other) =>
+      one.transaction.createdAt.localeCompare(other.transaction.createdAt),
+    );
+    const first = isCaptured && own.transaction.status === 'success' ? own : earliest;
     return {
       ...first,
       paidAgain: paid.map(({ transaction }) => transaction).filter(({ id }) => id !== first.transaction.id),

@@ -4,15 +4,17 @@ import {
   orderItemsArePartiallyDelivered,
   orderItemsArePartiallyShipped,
   orderItemsAreShipped,
+  totalCoveredByPayments,
   type Order,
   type OrderState,
 } from '@vendure/core';
 
-/** In the smallest unit of the order's currency; below 0 if more was paid than it costs. */
-export function amountDue(order: Order): number {
-  const paid = order.payments.filter(({ state }) => state === 'Settled' || state === 'Authorized');
-  return paid.reduce((rest, { amount }) => rest - amount, order.totalWithTax);
-}
+/**
+ * In the smallest unit of the order's currency; below 0 if more was paid than it costs. Counted as Vendure does, which moves an
+ * order on only once this is covered: settled refunds are due again.
+ */
+export const amountDue = (order: Order): number =>
+  order.totalWithTax - totalCoveredByPayments(order, ['Settled', 'Authorized']);
 
 /** In the last of them, the shop's staff has made a paid order dearer. */
 const payable = ['AddingItems', 'ArrangingPayment', 'ArrangingAdditionalPayment'];

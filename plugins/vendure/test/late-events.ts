@@ -216,6 +216,31 @@ export function testLateEvents(stage: Stage): void {
   const giftWrap = {
     surcharges: [{ description: 'Gift wrap', price: 300, priceIncludesTax: true, taxRate: 0 }],
   };
+  // vendurehq/vendure#1753: amounts were wrong in an order that was changed and refunded several times.
+  test('a refunded part of an order is due again once the staff makes it dearer', async () => {
+    const { paymentId, orderCode, id } = await paidOrder();
+    const [payment] = (await orderOf(orderCode)).payments;
+    const { refundOrder } = await stage.admin.query(
+      `mutation ($input: RefundOrderInput!) { refundOrder(input: $input) { ... on Refund { transactionId } } }`,
+      z.object({ refundOrder: z.object({ transactionId: z.string() }) }),
+      { input: { amount: 1000, paymentId: payment?.id ?? '', lines: [], shipping: 0, adjustment: 0 } },
+    );
+    const refund_id = refundOrder.transactionId;
+    const { claimUrl = '' } = (await stage.keys.client.refunds.link({ params: { refund_id } })).data;
+    await stage.payer.claim(claimUrl, refund_id);
+    await expect.poll(async () => (await orderOf(orderCode)).payments[0]?.refunds[0]?.state).toBe('Settled');
+    await makeDearer(id, giftWrap);
+    const asked = await askForRest(id);
+    expect(asked.amount).toBe(1300);
+    expect(asked.paymentId).not.toBe(paymentId);
+    await stage.payer.pay(asked.paymentId);
+    await settled(orderCode);
+    expect((await orderOf(orderCode)).payments.map(({ state, amount }) => [state, amount])).toEqual([
+      ['Settled', 2450],
+      ['Settled', 1300],
+    ]);
+  });
+
   test.each([
     { when: 'shipped', sent: ['Shipped'], changes: () => giftWrap, becomes: 'Shipped', then: 'Delivered' },
     {

@@ -114,11 +114,15 @@ export function money(stage: () => Stage): void {
       (order) => expect(order.metadata?.['crypto_refund']).toMatch(/were paid back/),
     );
 
-    // All that is left goes back with the rest of the price, and no more than that.
-    expect((await stage().admin(`/payments/${paymentId}/refund`, { amount: 30 })).status).toBe(200);
+    // One that is cancelled keeps its part with the shop: the next does not send it too (nopSolutions/nopCommerce#1708).
+    expect((await stage().admin(`/payments/${paymentId}/refund`, { amount: 10 })).status).toBe(200);
+    const cancelled = (await client.refunds.list({ query: { paymentId: session.data.payment_id } })).data[0];
+    await client.refunds.cancel({ params: { refund_id: cancelled?.id ?? '' } });
+    expect((await stage().admin(`/payments/${paymentId}/refund`, { amount: 20 })).status).toBe(200);
     expect((await stage().admin(`/payments/${paymentId}/refund`, { amount: 1 })).status).toBe(400);
-    const { data: all } = await client.refunds.list({ query: {} });
-    expect(all.filter((one) => one.paymentId === session.data.payment_id)).toHaveLength(2);
+    const { data: all } = await client.refunds.list({ query: { paymentId: session.data.payment_id } });
+    expect(all).toHaveLength(3);
+    expect(all[0]?.amount).toBeCloseTo(amount * 0.4, 1);
   });
 
   it('pays an order whose money comes after its time, once the API accepts it', async () => {
@@ -193,14 +197,30 @@ export function money(stage: () => Stage): void {
         expect(order.metadata?.['crypto_payment']).toMatch(/^Paid with/);
       },
     );
-    // Paid again, by mistake: the order stays paid once, and the admin is notified.
+    // Paid again, by mistake, after a part went back: the order stays paid once, and the admin is notified
+    // (mollie/WooCommerce#1204).
+    const paymentId = (await orderOf(stage(), orderId)).payment_collections[0]?.payments[0]?.id ?? '';
+    const refund = (amount: number) => stage().admin(`/payments/${paymentId}/refund`, { amount });
+    expect((await refund(20)).status).toBe(200);
     const fourth = await attempt(4, '50.00');
     await pay(stage(), stage().eu, fourth);
     await eventually(
       () => orderOf(stage(), orderId),
       (order) => expect(order.metadata?.['crypto_payment']).toBe(`Paid twice. Refund ${fourth}.`),
     );
-    expectPaid(await orderOf(stage(), orderId), 50);
+    await eventually(
+      () => notificationsAbout(stage(), fourth),
+      (all) => expect(all).toHaveLength(1),
+    );
+    expect((await orderOf(stage(), orderId)).payment_collections[0]?.captured_amount).toBe(50);
+    // All that is left of the first one goes back with the rest of the price, and no more than that.
+    expect((await refund(30)).status).toBe(200);
+    expect((await refund(1)).status).toBe(400);
+    const { client } = stage().eu;
+    const { data: refunds } = await client.refunds.list({ query: { paymentId: third } });
+    const { data: paid } = await client.transactions.verify({ params: { transaction_id: third } });
+    expect(refunds).toHaveLength(2);
+    expect(refunds.reduce((sum, { amount }) => sum + amount, 0)).toBeCloseTo(paid.amount ?? 0, 5);
   });
 
   it('a currency that the payment server does not know is refused, and the message names the currency', async () => {
