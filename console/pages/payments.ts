@@ -163,7 +163,8 @@ async function* csvParts(view: View, filter: Filter): AsyncGenerator<string> {
     const { rows, pagination } = await find({ ...view, query }, filter, exportRows);
     const [first] = rows;
     if (number === 1 && first) {
-      yield csvLine(Object.keys(csvRow(first)));
+      // Excel reads names in the computer's own encoding without this mark.
+      yield `\ufeff${csvLine(Object.keys(csvRow(first)))}`;
       // Payments that start in the meantime would push others to the next page. The newest one gives the time, not this
       // browser.
       if (!query.get('to')) query.set('to', first.createdAt);
