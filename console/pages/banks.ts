@@ -309,7 +309,8 @@ async function addAccount(view: View): Promise<void> {
   const { accountName = '', accountNumber = '', accountBank = '', country = '', currency = '' } = values;
   const body = { accountName, accountNumber, accountBank, country, currency };
   const made = await view.act(() => view.api(bankAccounts.create, { body }), texts.saved);
-  if (made) accountList.showNewest(view);
+  // The API lists the newest first: the first page has it.
+  if (made) view.filter({ accountsPage: undefined });
 }
 
 export default page<Data>({

@@ -38,7 +38,8 @@ async function create(view: View): Promise<void> {
   const { email = '', fullName, phoneNumber } = values;
   const body = { email, fullName: fullName || undefined, phoneNumber: phoneNumber || undefined };
   const made = await view.act(() => view.api(customers.create, { body }), texts.saved);
-  if (made) list.showNewest(view);
+  // The API lists the newest first: the first page has it.
+  if (made) view.filter({});
 }
 
 export default listPage(list, {

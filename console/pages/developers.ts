@@ -214,12 +214,13 @@ async function createKey(view: View): Promise<void> {
   };
   const made = await view.act(() => view.api(settingsApi.apiKeys.create, { body }));
   if (!made) return;
-  keyList.showNewest(view);
   await view.ask({
     title: texts.keyTitle,
     text: html`<p>${texts.keyText}</p>
       <p>${copyable(made.data.key, view)}</p>`,
   });
+  // The API lists the newest first: the first page has it.
+  view.filter({ keysPage: undefined });
 }
 
 export default page<Data>({

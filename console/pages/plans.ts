@@ -62,7 +62,8 @@ async function create(view: View): Promise<void> {
       .filter((one) => one !== ''),
   };
   const made = await view.act(() => view.api(paymentPlans.create, { body }), texts.saved);
-  if (made) list.showNewest(view);
+  // The API lists the newest first: the first page has it.
+  if (made) view.filter({});
 }
 
 export default listPage(list, {

@@ -83,8 +83,6 @@ interface List<Row, Query, Data extends Rows<Row>> {
     empty: TemplateResult | string,
     done?: string | false,
   ) => TemplateResult;
-  /** After a record was made: turns to the first page, where it is, because the API lists the newest first. */
-  readonly showNewest: (view: View) => void;
 }
 
 /** @typeParam Data the rows, and what else the columns and filters are computed from */
@@ -92,8 +90,14 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
   endpoint: ListEndpoint<Row, Query>,
   declaration: Declaration<NoInfer<Row>, NoInfer<Query>, Data>,
 ): List<Row, Query, Data> {
-  const { label, filters = [], hasPeriod, columns, href }: Declaration<Row, Query, Data> = declaration;
-  const { pageName = 'page' } = declaration;
+  const {
+    label,
+    pageName = 'page',
+    filters = [],
+    hasPeriod,
+    columns,
+    href,
+  }: Declaration<Row, Query, Data> = declaration;
   const read: Endpoint & Pick<ListEndpoint<Row, Query>, 'data'> = endpoint;
   const names = [pageName, ...filters.map(({ name }) => name), ...(hasPeriod ? periodNames : [])];
 
@@ -117,8 +121,8 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
 
   function turn(view: View, number: number): void {
     // A filter starts `page` again. Here, another list of the page keeps its place.
-    const otherPage = view.query.get('page') ?? undefined;
-    view.filter({ page: otherPage, [pageName]: number > 1 ? number : undefined });
+    const page = view.query.get('page') ?? undefined;
+    view.filter({ page, [pageName]: number > 1 ? number : undefined });
   }
 
   function pager({ total, from, to }: Pagination, view: View): TemplateResult {
@@ -160,9 +164,6 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         done,
       })}
       ${data.pagination && data.rows.length > 0 ? pager(data.pagination, view) : nothing}`,
-    showNewest(view) {
-      if (view.query.has(pageName)) turn(view, 1);
-    },
   };
 }
 

@@ -51,7 +51,11 @@ export function createRecords(server: TestServer, key = server.secretKey) {
   const lockedPayment = (network = 'tron') => shop.lock({ ...order(), network });
 
   /** Sends USDT to a payment, with the blocks that confirm it. @returns the payment's id */
-  async function pay({ id, address }: LockedPayment, amount: number, network: string): Promise<string> {
+  async function payAndConfirm(
+    { id, address }: LockedPayment,
+    amount: number,
+    network: string,
+  ): Promise<string> {
     await shop.send(address, amount, { network });
     await shop.mine(3, network);
     return id;
@@ -60,7 +64,7 @@ export function createRecords(server: TestServer, key = server.secretKey) {
   /** A payment that is paid in full and confirmed. */
   async function paidPayment(network = 'tron'): Promise<string> {
     const locked = await lockedPayment(network);
-    return pay(locked, locked.amount, network);
+    return payAndConfirm(locked, locked.amount, network);
   }
 
   return {
@@ -110,7 +114,7 @@ export function createRecords(server: TestServer, key = server.secretKey) {
     },
 
     /** A payment for which 1 USDT has arrived, less than is due. */
-    shortPayment: async (): Promise<string> => pay(await lockedPayment(), 1, 'tron'),
+    shortPayment: async (): Promise<string> => payAndConfirm(await lockedPayment(), 1, 'tron'),
 
     /** A pending transfer to a new address, and a payment that funds it. */
     async transfer(): Promise<string> {
