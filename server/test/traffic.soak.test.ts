@@ -136,7 +136,7 @@ describe.each(engines)('a day of traffic on $name', (engine) => {
       };
       const figures = quarters.map(
         (quarter) =>
-          `p50 ${percentile(quarter.times, 0.5).toFixed(0)} p99 ${percentile(quarter.times, 0.99).toFixed(0)} ms, ` +
+          `p50 ${percentile(quarter.times, 0.5).toFixed(1)} p99 ${percentile(quarter.times, 0.99).toFixed(0)} ms, ` +
           `transfers seen p50 ${percentile(quarter.transferTimes, 0.5).toFixed(0)} p99 ${percentile(quarter.transferTimes, 0.99).toFixed(0)} ms, ` +
           `${quarter.residentMegabytes.toFixed(0)} MB`,
       );
