@@ -154,7 +154,9 @@ test('the lists of bank payouts, which have no pages, say so once they are full'
   let count = 99;
   // One real payout, many times: a hundred would take far longer to record and to end.
   await page.route('**/console/api/bank-payouts', async (route) => {
-    const reply = (await (await route.fetch()).json()) as { data: { ended: readonly unknown[] } };
+    // The console answers its own pages only, and this header of theirs is lost here.
+    const headers = { ...route.request().headers(), 'sec-fetch-site': 'same-origin' };
+    const reply = (await (await route.fetch({ headers })).json()) as { data: { ended: readonly unknown[] } };
     const many = Array.from({ length: count }, () => reply.data.ended[0]);
     await route.fulfill({ json: { ...reply, data: { waiting: many, ended: many } } });
   });

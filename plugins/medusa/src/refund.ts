@@ -4,7 +4,7 @@ import type { BigNumberInput } from '@medusajs/framework/types';
 import { z } from '@medusajs/framework/zod';
 import { ApiError } from 'crypto-checkout/client';
 import type { Session } from './session.js';
-import { hasEnded, type Transaction } from './answer.js';
+import type { Transaction } from './answer.js';
 import type { Shop } from './shop.js';
 
 const madeSchema = z.object({
@@ -16,6 +16,11 @@ const madeSchema = z.object({
   price: z.string(),
 });
 type Made = z.output<typeof madeSchema>;
+
+/** True if a refund ended without a payment: its coins are still there. */
+export function hasEnded({ status }: NonNullable<Transaction['refunds']>[number]): boolean {
+  return ['cancelled', 'expired', 'failed'].includes(status);
+}
 
 /** The refunds that were made of a payment, from its data. */
 export function madeRefunds(data: Session): readonly Made[] {

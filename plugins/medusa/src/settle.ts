@@ -10,7 +10,8 @@ import {
 import type { MedusaContainer, PaymentSessionDTO } from '@medusajs/framework/types';
 import { z } from '@medusajs/framework/zod';
 import { parseSession, sessionIdOf } from './session.js';
-import { hasEnded, type Answer, type Transaction } from './answer.js';
+import type { Answer, Transaction } from './answer.js';
+import { hasEnded } from './refund.js';
 import type { Shop } from './shop.js';
 import { creditedWords, paymentWords, refundWords } from './words.js';
 
