@@ -310,7 +310,7 @@ async function addAccount(view: View): Promise<void> {
   const body = { accountName, accountNumber, accountBank, country, currency };
   const made = await view.act(() => view.api(bankAccounts.create, { body }), texts.saved);
   // The API lists the newest first: the first page has it.
-  if (made) view.filter({ accountsPage: undefined });
+  if (made && view.query.has('accountsPage')) view.filter({ accountsPage: undefined });
 }
 
 export default page<Data>({

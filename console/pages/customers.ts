@@ -39,7 +39,7 @@ async function create(view: View): Promise<void> {
   const body = { email, fullName: fullName || undefined, phoneNumber: phoneNumber || undefined };
   const made = await view.act(() => view.api(customers.create, { body }), texts.saved);
   // The API lists the newest first: the first page has it.
-  if (made) view.filter({});
+  if (made && view.query.has('page')) view.filter({});
 }
 
 export default listPage(list, {

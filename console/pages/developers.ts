@@ -220,7 +220,7 @@ async function createKey(view: View): Promise<void> {
       <p>${copyable(made.data.key, view)}</p>`,
   });
   // The API lists the newest first: the first page has it.
-  view.filter({ keysPage: undefined });
+  if (view.query.has('keysPage')) view.filter({ keysPage: undefined });
 }
 
 export default page<Data>({

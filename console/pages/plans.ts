@@ -63,7 +63,7 @@ async function create(view: View): Promise<void> {
   };
   const made = await view.act(() => view.api(paymentPlans.create, { body }), texts.saved);
   // The API lists the newest first: the first page has it.
-  if (made) view.filter({});
+  if (made && view.query.has('page')) view.filter({});
 }
 
 export default listPage(list, {

@@ -119,17 +119,17 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     return filterBar(view, shown, hasPeriod ? periodFields(view) : nothing);
   }
 
-  function turn(view: View, number: number): void {
-    // A filter starts `page` again. Here, another list of the page keeps its place.
-    const page = view.query.get('page') ?? undefined;
-    view.filter({ page, [pageName]: number > 1 ? number : undefined });
-  }
-
   function pager({ total, from, to }: Pagination, view: View): TemplateResult {
-    const current = Number(view.query.get(pageName) ?? 1);
+    const { query } = view;
+    const current = Number(query.get(pageName) ?? 1);
+    // A filter starts `page` again. Here, another list of the page keeps its place.
+    const page = query.get('page') ?? undefined;
     // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
     const turner = (text: string, number: number, isThere: boolean) =>
-      html`<button aria-disabled=${!isThere} @click=${isThere ? () => turn(view, number) : nothing}>
+      html`<button
+        aria-disabled=${!isThere}
+        @click=${() => isThere && view.filter({ page, [pageName]: number > 1 ? number : undefined })}
+      >
         ${text}
       </button>`;
     return html`<nav class="pages" aria-label="${label}: ${common.pages}">
