@@ -33,6 +33,9 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('Servers on o
       overrides: { realNow: () => (time += 1) },
     });
     running.add(server);
+    // Until each network has been scanned once, that is the reason a server is not ready.
+    const readiness = async () => (await call(server.url, 'GET', '/readyz')).status;
+    await expect.poll(readiness, { timeout: 15_000 }).toBe(200);
     return server;
   }
   async function stop(server: TestServer): Promise<void> {
