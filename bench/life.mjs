@@ -14,6 +14,7 @@ import { parseArgs, promisify } from 'node:util';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { connect, copyOf, makeCheckpoints } from './fill-lists.mjs';
+import { profiling, readProfiles, watchSessions } from './life-profile.mjs';
 import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- life [options]        (after npm run build)
@@ -36,6 +37,8 @@ requests and statements are part of a life.
   --servers N                  servers on the same database, which take requests in turn (default 1; more on PostgreSQL only);
                                so many times as many lives run at once, and all servers' processor time is counted
   --database-delay MS          added to each round trip between servers and PostgreSQL (default 0)
+  --profile                    also print which parts of the server take its time, and what PostgreSQL's sessions wait for; this
+                               costs time itself
   --json FILE                  also write all measurements as JSON
   --help                       show this help`;
 
@@ -56,6 +59,7 @@ const optionTypes = /** @type {const} */ ({
   blocks: { type: 'string', default: '30,300' },
   servers: { type: 'string', default: '1' },
   'database-delay': { type: 'string', default: '0' },
+  profile: { type: 'boolean', default: false },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 });
@@ -114,6 +118,23 @@ async function main() {
     ]);
   });
   if (atBlocks.length > 0) console.table(Object.fromEntries(atBlocks));
+  for (const { engine, before, serverMs, profile, sessions } of results) {
+    if (profile) {
+      console.log(`Parts of the server, ${engine} ${before}:`);
+      console.table(
+        Object.fromEntries(
+          profile.map(([part, share]) => [
+            part,
+            { share: share.toFixed(3), 'ms a payment': (share * serverMs).toFixed(2) },
+          ]),
+        ),
+      );
+    }
+    if (!sessions) continue;
+    console.log(`Sessions of PostgreSQL at the same time, ${before} payments, by what they wait for and by statement:`);
+    for (const means of [sessions.waits, sessions.statements])
+      console.table(Object.fromEntries(means.map(([name, mean]) => [name, { sessions: mean.toFixed(2) }])));
+  }
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
@@ -130,14 +151,15 @@ async function measureSize(engine, before) {
     const [roundTripMs = 0] = numbers('database-delay');
     const databaseUrl = roundTripMs > 0 ? await slower(direct, roundTripMs, stops) : direct;
     const hooks = await startReceiver(stops);
-    const server = await startApiServer({ databaseUrl });
+    const nodeFlags = options.profile ? profiling(directory) : [];
+    const server = await startApiServer({ databaseUrl, nodeFlags });
     stops.push(server.stop);
     const servers = [server];
     const processor = () => servers.reduce((sum, one) => sum + one.processor(), 0);
-    const env = { ...process.env, DATABASE_URL: direct };
-    const { stdout } = await run(process.execPath, [cli, 'merchants', 'list', '--json'], { env });
+    const command = { env: { ...process.env, DATABASE_URL: direct } };
+    const { stdout } = await run(process.execPath, [cli, 'merchants', 'list', '--json'], command);
     const [{ id }] = JSON.parse(stdout);
-    await run(process.execPath, [cli, 'merchants', 'update', id, '--webhook-url', hooks.url], { env });
+    await run(process.execPath, [cli, 'merchants', 'update', id, '--webhook-url', hooks.url], command);
     const shop = openShop(servers, hooks);
     const [wanted = 1] = numbers('servers');
     const together = togetherPerServer * wanted;
@@ -149,7 +171,7 @@ async function measureSize(engine, before) {
     process.stderr.write(`${engine}: ${before} payments are there\n`);
     while (servers.length < wanted) {
       const keys = { BOOTSTRAP_PUBLIC_KEY: server.publicKey, BOOTSTRAP_SECRET_KEY: server.secretKey };
-      const next = await startApiServer({ databaseUrl, env: keys });
+      const next = await startApiServer({ databaseUrl, env: keys, nodeFlags });
       stops.push(next.stop);
       servers.push(next);
     }
@@ -176,8 +198,10 @@ async function measureSize(engine, before) {
     const cold = Number(options.warm) > 0 ? await costOf(options.warm) : undefined;
     /** @type {{ server: number, database: number }[]} */
     const rounds = [];
+    const watched = options.profile && engine === 'postgres' ? await watchSessions(direct) : undefined;
     const eachFrom = servers.map((one) => one.processor());
     for (let round = 0; round < Number(options.rounds); round += 1) rounds.push(await costOf(options.lives));
+    const sessions = await watched?.();
     const lives = Number(options.rounds) * Math.ceil(Number(options.lives) / together) * together;
     // The idle time of each is in it. The server that has a network's lease takes more than the others.
     const eachMs = servers.map((one, index) => (one.processor() - (eachFrom[index] ?? 0)) / lives);
@@ -189,6 +213,8 @@ async function measureSize(engine, before) {
     for (const count of numbers('blocks').filter((one) => one > 0)) {
       blocks.push(await measureBlocks(shop, server, hooks, count));
     }
+    // Each writes its profile when it ends.
+    if (options.profile) await Promise.all(servers.map((one) => one.stop()));
     return {
       engine,
       before,
@@ -205,6 +231,8 @@ async function measureSize(engine, before) {
       ),
       idleMs: idle.server * 1000,
       eachMs,
+      profile: options.profile ? readProfiles(directory) : undefined,
+      sessions,
     };
   } finally {
     for (const stop of stops.reverse()) await stop();

@@ -28,10 +28,11 @@ const flags = ['--max-semi-space-size=8'];
  * @param {string} [options.databaseUrl] defaults to a temporary SQLite file
  * @param {number} [options.blockIntervalMs] 0, the default: only `/sandbox/blocks` adds blocks
  * @param {NodeJS.ProcessEnv} [options.env] additional environment variables
+ * @param {readonly string[]} [options.nodeFlags] additional flags of Node.js
  * @param {string} [options.main] the server's `main.js`, by default that of the last build
  * @returns {Promise<ApiServer>} resolves when `/readyz` answers 200
  */
-export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {}, main = built } = {}) {
+export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {}, nodeFlags = [], main = built } = {}) {
   if (!existsSync(main)) throw new Error('The server is not built. Run: npm run build');
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-server-'));
   const port = await freePort();
@@ -57,7 +58,8 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
     },
   };
   const url = `http://127.0.0.1:${port}`;
-  let server = await launch(main, options, url);
+  const program = [...flags, ...nodeFlags, main];
+  let server = await launch(program, options, url);
   const killOnExit = () => void server.process.kill('SIGKILL');
   process.once('exit', killOnExit);
   const stop = async () => {
@@ -70,18 +72,18 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
     server.process.kill('SIGKILL');
     await server.ended;
     await meanwhile?.();
-    server = await launch(main, options, url);
+    server = await launch(program, options, url);
   };
   return { url, publicKey, secretKey, restart, processor: () => processorMs(server.process.pid), stop };
 }
 
 /**
- * @param {string} main
+ * @param {string[]} program
  * @param {import('node:child_process').SpawnOptions} options
  * @param {string} url
  */
-async function launch(main, options, url) {
-  const child = spawn(process.execPath, [...flags, main], options);
+async function launch(program, options, url) {
+  const child = spawn(process.execPath, program, options);
   const server = { process: child, ended: new Promise((resolve) => child.once('close', resolve)) };
   for (const deadline = Date.now() + 60_000; !(await isReady(url)); await delay(50)) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;

@@ -30,6 +30,8 @@ export const texts = pick({
     operator: 'Recorded on the command line: the operator of the server ends it',
     taken: (sums: string) =>
       `${sums} left the balance when the payouts were recorded. A payout that fails gives its amount back.`,
+    takenByShown: (sums: string) =>
+      `${sums} left the balance for the payouts that are shown. A payout that fails gives its amount back.`,
     create: 'New bank payout…',
     createTitle: 'New bank payout',
     createText:

@@ -87,8 +87,16 @@ function remainsOf(available: number, taken: string): string | undefined {
 }
 
 /** The API has no pages of them, and does not say whether it left some out: a full list may be all of them. */
+const isFull = (rows: readonly Payout[]) => rows.length >= mostBankPayouts;
 const limitOf = (rows: readonly Payout[], text: (most: number) => string) =>
-  rows.length < mostBankPayouts ? nothing : html`<p><small>${text(mostBankPayouts)}</small></p>`;
+  isFull(rows) ? html`<p><small>${text(mostBankPayouts)}</small></p>` : nothing;
+
+/** The amounts that wait. Those of payouts that were left out are not known here. */
+function takenOf(rows: readonly Payout[]): TemplateResult | typeof nothing {
+  if (rows.length === 0) return nothing;
+  const text = isFull(rows) ? texts.takenByShown : texts.taken;
+  return html`<p>${text(sums(rows))}</p>`;
+}
 
 const to = ({ account }: Payout): unknown =>
   account
@@ -99,8 +107,8 @@ const render = (data: Data, view: View): TemplateResult =>
   html`<div class="panels">
     ${section(
       texts.waiting,
-      html`${data.waiting.length === 0 ? nothing : html`<p>${texts.taken(sums(data.waiting))}</p>`}
-      ${limitOf(data.waiting, texts.mostWaiting)} ${waitingTable(data.waiting, view)}`,
+      html`${takenOf(data.waiting)} ${limitOf(data.waiting, texts.mostWaiting)}
+      ${waitingTable(data.waiting, view)}`,
       button(view, {
         text: texts.create,
         permission: 'bankPayouts.create',

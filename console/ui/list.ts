@@ -21,6 +21,8 @@ interface ListEndpoint<Row, Query extends object> extends Endpoint {
 export interface Rows<Row> {
   readonly rows: readonly Row[];
   readonly pagination: Pagination | undefined;
+  /** The query of the view that read them: a view with another one still waits for its rows. */
+  readonly query?: URLSearchParams;
 }
 
 type Options = NonNullable<FilterField['options']>;
@@ -119,22 +121,24 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     return filterBar(view, shown, hasPeriod ? periodFields(view) : nothing);
   }
 
-  function pager({ total, from, to }: Pagination, view: View): TemplateResult {
+  /** @param isRead false while the rows are those of an earlier address: they do not say if this one has a next page */
+  function pager({ total, from, to }: Pagination, view: View, isRead: boolean): TemplateResult {
     const { query } = view;
     const current = Number(query.get(pageName) ?? 1);
     // A filter starts `page` again. Here, another list of the page keeps its place.
-    const page = query.get('page') ?? undefined;
+    const page = query.get('page') ?? '';
     // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
     const turner = (text: string, number: number, isThere: boolean) =>
       html`<button
         aria-disabled=${!isThere}
-        @click=${() => isThere && view.filter({ page, [pageName]: number > 1 ? number : undefined })}
+        @click=${() => isThere && view.filter({ page, [pageName]: number > 1 ? number : '' })}
       >
         ${text}
       </button>`;
     return html`<nav class="pages" aria-label="${label}: ${common.pages}">
       <span>${common.rows(from, to, total)}</span>
-      ${turner(common.newer, current - 1, current > 1)} ${turner(common.older, current + 1, to < total)}
+      ${turner(common.newer, current - 1, isRead && current > 1)}
+      ${turner(common.older, current + 1, isRead && to < total)}
     </nav>`;
   }
 
@@ -145,7 +149,7 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
       const range = hasPeriod ? askedRange(view) : undefined;
       const input = { page: query.get(pageName) ?? undefined, ...range, ...asked(view), ...of };
       const { data: rows, pagination } = await api(read, { query: input }, signal);
-      return { rows, pagination };
+      return { rows, pagination, query };
     },
     fields,
     bar: (data, view, actions) =>
@@ -163,7 +167,7 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         empty,
         done,
       })}
-      ${data.pagination && data.rows.length > 0 ? pager(data.pagination, view) : nothing}`,
+      ${data.pagination?.from ? pager(data.pagination, view, data.query === view.query) : nothing}`,
   };
 }
 
@@ -204,17 +208,15 @@ export function listPage<Row, Query>(
     query: { do: 'create' },
     permission: create.permission,
   };
-  const mainButton = ({ text, permission, run }: Creation, view: View) =>
-    button(view, { text, permission, kind: 'main', run: () => run(view) });
-  const actionsOf = (view: View) =>
-    create && html`${create.others?.(view) ?? nothing} ${mainButton(create, view)}`;
+  const mainButton = (one: Creation, view: View) =>
+    button(view, { ...one, kind: 'main', run: () => one.run(view) });
+  const actionsOf = (view: View) => create && html`${create.others?.(view)} ${mainButton(create, view)}`;
   return page<Rows<Row>>({
     title: () => title,
     load: (view) => list.load(view),
     render: (data, view) =>
       html`${list.bar(data, view, actionsOf(view))}
-      ${list.table(data, view, emptyHint(view, empty, step ?? next), done?.(view))}
-      ${under?.(view) ?? nothing}`,
+      ${list.table(data, view, emptyHint(view, empty, step ?? next), done?.(view))} ${under?.(view)}`,
     actions: create && { create: create.run },
     everyMs,
   });

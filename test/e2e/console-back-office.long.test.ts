@@ -149,7 +149,7 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   expect(new URL(page.url()).search).toBe('');
 });
 
-test('the lists of bank payouts, which have no pages, say so once they are full', async () => {
+test('the lists of bank payouts, which have no pages, say so once they are full, and the sum is then of those shown', async () => {
   const page = await signInAs('manager', stage, env());
   let count = 99;
   // One real payout, many times: a hundred would take far longer to record and to end.
@@ -165,6 +165,7 @@ test('the lists of bank payouts, which have no pages, say so once they are full'
   const rows = page.getByRole('table', { name: 'Sent and failed' }).locator('tbody tr');
   await expect.poll(() => rows.count()).toBe(99);
   expect(await limits.count()).toBe(0);
+  await page.getByText(/^693\.00\sUSDT left the balance when the payouts were recorded\./).waitFor();
   count = 100;
   await go(page, 'banks');
   await expect.poll(() => rows.count()).toBe(100);
@@ -172,6 +173,7 @@ test('the lists of bank payouts, which have no pages, say so once they are full'
     'At most 100 are shown here: those that have waited longest. Any others follow as these end.',
     'At most 100 are shown here: the newest. The page “Money” lists all payouts.',
   ]);
+  await page.getByText(/^700\.00\sUSDT left the balance for the payouts that are shown\./).waitFor();
 });
 
 test('customers, plans and subscribers show each other by name, with payments and sums', async () => {

@@ -380,8 +380,19 @@ test('the oldest API key is reached page by page, and the deliveries keep their 
   // That of the stage is older than all of them.
   const first = keys.getByText(stage.server.publicKey);
   expect(await first.count()).toBe(0);
+  // A second press before the rows of the last page are there does not turn past it.
+  const { held, release } = gate();
+  const second = /console\/api\/keys\?/;
+  await page.route(second, async (route) => {
+    await held;
+    await route.continue();
+  });
   await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  expect(await page.evaluate(() => location.search)).toBe('?status=failed&keysPage=2');
+  release();
   await first.waitFor();
+  await page.unroute(second);
   expect(await pager.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
   expect(new URL(page.url()).search).toBe('?status=failed&keysPage=2');
   expect(await page.locator('select[name=status]').inputValue()).toBe('failed');

@@ -1,4 +1,5 @@
 /** Bank payouts in the console: recorded, sent, failed, and none that somebody else pays, on both engines. */
+import { mostBankPayouts } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { commandContext, runWith } from '../support/command-context.js';
@@ -153,6 +154,29 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
       expect((await ada.send('POST', path, { body })).body.data.code).toBe(code);
     }
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 1, 9);
+  });
+
+  it('No more that wait are listed than the contract says: the oldest first, and the next one follows as one ends', async () => {
+    const { payouts } = server.app;
+    const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
+    const waiting = async () => (await list()).waiting.map(({ id }) => id);
+    const before = await waiting();
+    // Requests for each of them would take seconds.
+    const added = await server.database.write(async (transaction) => {
+      const ids: string[] = [];
+      while (before.length + ids.length < mostBankPayouts + 2) {
+        real += 1;
+        const request = bodyOf('0.1', `Many ${ids.length}`);
+        ids.push((await payouts.createBankPayout(transaction, scope, request)).row.id);
+      }
+      return ids;
+    });
+    const all = [...before, ...added];
+    expect(await waiting()).toEqual(all.slice(0, mostBankPayouts));
+    const [ended = ''] = added;
+    await server.database.write((transaction) => payouts.settle(transaction, ended));
+    const left = all.filter((id) => id !== ended);
+    expect(await waiting()).toEqual(left.slice(0, mostBankPayouts));
   });
 
   it('Another shop finds none, an accountant only reads, support sees none, and each change needs a fresh sign-in', async () => {
