@@ -6,19 +6,19 @@ import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
 
 test('live networks take their usual time for a block', () => {
   const live = Object.entries(networkPresets).filter(([, { mode }]) => mode === 'live');
-  expect(new Map(live.map(([code, { blockSeconds }]) => [code, blockSeconds]))).toEqual(
-    new Map([
-      ['bitcoin', 600],
-      ['litecoin', 150],
-      ['ethereum', 12],
-      ['tron', 3],
-      ['base', 2],
-      ['polygon', 2],
-      ['optimism', 2],
-      ['bsc', 1],
-      ['arbitrum', 0.25],
-    ]),
-  );
+  // An added network has a time of its own.
+  expect(Object.fromEntries(live.map(([code, { blockSeconds }]) => [code, blockSeconds]))).toMatchObject({
+    bitcoin: 600,
+    litecoin: 150,
+    ethereum: 12,
+    tron: 3,
+    base: 2,
+    polygon: 2,
+    optimism: 2,
+    bsc: 1,
+    arbitrum: 0.25,
+  });
+  for (const [code, { blockSeconds }] of live) expect(blockSeconds, code).toBeGreaterThan(0);
 });
 
 test.each([

@@ -1,6 +1,7 @@
 /**
  * The guide of CONTRIBUTING.md, followed in a copy of the repository: one of each addition, in as few files as it says, on a server
- * that is built from the copy. Coins and networks take payments in live mode. The tests of all endpoints, coins and commands run in the copy.
+ * that is built from the copy. Coins and networks take payments in live mode. The tests of all endpoints, coins, networks,
+ * languages and commands run in the copy.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -116,9 +117,10 @@ async function runTests(...args: string[]): Promise<string> {
 
 /** They compare files with the server, and `vitest -u` renews those. */
 const renewing = ['server/test/commands/help.test.ts', 'server/test/console/roles.test.ts'];
-/** They call all endpoints, or see all coins. */
+/** They call all endpoints, or see all coins, networks or languages. */
 const ofAll = [
   'test/contract/table.test.ts',
+  'test/messages/languages.test.ts',
   'server/test/contract-walk.test.ts',
   'server/test/reference/openapi.test.ts',
   'server/test/refusals.test.ts',
@@ -127,8 +129,11 @@ const ofAll = [
   'server/test/commands/live.test.ts',
   'server/test/field/rates.long.test.ts',
   'server/test/money/world-rates.test.ts',
+  'server/test/networks/block-times.test.ts',
   'server/test/networks/live-networks.test.ts',
+  'server/test/networks/networks-file.test.ts',
   'server/test/payments/life.test.ts',
+  'server/test/site/page-language.test.ts',
   'server/test/site/site.test.ts',
   'server/test/subscriptions/subscribers.test.ts',
   'server/test/withdrawals/balances.test.ts',
@@ -386,7 +391,7 @@ describe('The guide in CONTRIBUTING.md', () => {
     expect(await openApi()).toHaveProperty(['paths', '/v1/currencies/codes', 'get']);
   });
 
-  test('an endpoint, a coin and a command need no change of other tests', { timeout: 600_000 }, async () => {
+  test('no addition needs a change of the tests that see all of its kind', { timeout: 600_000 }, async () => {
     await git('add', '--all');
     await add('openapi', async () => {
       await run('npm', ['run', 'openapi'], { cwd: copy });
