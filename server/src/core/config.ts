@@ -181,7 +181,7 @@ const variables = {
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: integer('Payments created with public keys from one IP address', 10),
   RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_KEY: integer('Payments created with one public key', 600),
   RATE_LIMIT_TOKENS_PER_MINUTE_PER_IP: integer(
-    'Failed requests with the token of a link instead of a key from one IP address, and as many failed sign-ins; twelve times as many may succeed',
+    'Failed requests with the token of a link instead of a key from one IP address, counted for each kind of request; twelve times as many may succeed',
     10,
   ),
   RATE_LIMIT_PAYMENT_CHANGES_PER_HOUR: integer('Changes of one payment with public keys, in all', 60),

@@ -67,7 +67,6 @@ import type { Handlers } from './api/handler.js';
 import { createIdempotency } from './api/idempotency.js';
 import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
-import { orStartError } from './shared/start-error.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers, createSubscriberHandlers } from './subscriptions/handlers.js';
@@ -174,19 +173,17 @@ export async function createCore(options: CoreOptions) {
   const hooks = createHooks();
   const watchedAddresses = createWatchedAddresses(database);
   const connect = overrides.connect ?? options.connect ?? (() => []);
-  const connected = await orStartError('NETWORKS_FILE: a network cannot be used', () =>
-    connect(config.networks, {
-      log,
-      now: clock.real,
-      watched: async (mode, addresses) =>
-        new Set([
-          ...(await watchedAddresses.find(mode, addresses)),
-          ...(await hooks.watchedAddresses(mode, addresses)),
-        ]),
-      soughtCoins: async (mode, network) => new Set(await hooks.soughtCoins(mode, network)),
-      isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
-    }),
-  );
+  const connected = connect(config.networks, {
+    log,
+    now: clock.real,
+    watched: async (mode, addresses) =>
+      new Set([
+        ...(await watchedAddresses.find(mode, addresses)),
+        ...(await hooks.watchedAddresses(mode, addresses)),
+      ]),
+    soughtCoins: async (mode, network) => new Set(await hooks.soughtCoins(mode, network)),
+    isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
+  });
   const depositAddresses = createDepositAddresses(
     database,
     (network) => {

@@ -139,7 +139,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
         expect(lineOf('evm-dev')).toMatch(
           /^test {2}evm-dev {2}fails: it has not been read yet: No node of evm-dev can be used: node 1 /,
         );
-        expect(lineOf('sepolia')).toMatch(/not in NETWORKS_FILE any more: what arrives there is not seen$/);
+        expect(lineOf('sepolia')).toMatch(/not configured any more: what arrives there is not seen$/);
         const { networks } = json as {
           networks: { network: string; isConfigured: boolean; problem?: string }[];
         };
@@ -200,7 +200,7 @@ export const testChainCommands = (engine: TestEngine): unknown =>
         await scan();
         expect(chain.gaps).toBe(0);
         expect(await status()).toMatchObject({ height: 100_010, headHeight: 100_010 });
-        expect(await lineOf()).toMatch(/block 100010 {2}read up to \S+ {2}not in NETWORKS_FILE/);
+        expect(await lineOf()).toMatch(/block 100010 {2}read up to \S+ {2}not configured any more/);
         const logged = lines.filter(({ network }) => network === 'long');
         expect(logged.map(({ msg }) => msg)).toEqual(
           expect.arrayContaining([

@@ -76,7 +76,7 @@ it.each<[string, Partial<Condition>]>([
     { networks: () => [{ mode: 'live', network: 'tron', lagMs: 61_000, isOffered: true }] },
   ],
   [
-    'the scan of tron (live) is 61 s behind. The scan fails: "chains status" says why. The nodes disagree: "chains status" says on what. node 1 fails (wrong-network). USDT is off: "networks check" says why',
+    'the scan of tron (live) is 61 s behind. The scan fails: "chains status" says why. The nodes disagree: "chains status" says on what. node 1 fails (wrong-network). USDT is off: the log says why',
     {
       networks: () => [
         {
@@ -141,7 +141,7 @@ it('/readyz has the lag, the node in use and the problems of each network with n
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { body } = await call(url, 'GET', '/readyz', { headers: { Connection: 'close' } });
   server.close();
-  const problems = ['node 1 fails (failure)', 'USDC is off: "networks check" says why'];
+  const problems = ['node 1 fails (failure)', 'USDC is off: the log says why'];
   expect(body.data).toEqual({
     networks: [{ mode: 'live', network: 'base', isOffered: true, lagSeconds: 1, node: 'node 2', problems }],
   });

@@ -55,7 +55,12 @@ describe('The product', () => {
       expect(left.docsUrl).toBe(null);
       expect(left.consoleReaders).toBe('*');
       expect(namedIn(left, without(readWhole().commands, left.commands))).toEqual([]);
-      for (const [name, text] of left.helps) expect(text, name).not.toMatch(pages);
+      const settings = modules.flatMap((module) => Object.keys(module.settings));
+      const namesSetting = new RegExp(`\\b(?:${settings.join('|')})\\b`);
+      for (const [name, text] of left.helps) {
+        expect(text, name).not.toMatch(pages);
+        expect(text, name).not.toMatch(namesSetting);
+      }
       const declared = modules.flatMap(({ tables }) => Object.keys(tables));
       expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);
       await keepsTheSpecification(folder, onSqlite, onPostgres);

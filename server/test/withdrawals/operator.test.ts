@@ -85,9 +85,9 @@ describe.each(enginesOfTurn)('transfers that an operator sends, on $name', (engi
       );
     await move('gone');
     const settle = ['transfers', 'settle', id, '--tx-hash', '12'.repeat(32)];
-    expect(await merchant.refusal(...settle)).toContain('NETWORKS_FILE has no gone any more');
+    expect(await merchant.refusal(...settle)).toContain('The network gone is not configured any more');
     expect(await merchant.refusal('transfers', 'fail', id, '--reason', 'No')).toContain(
-      'NETWORKS_FILE has no gone any more',
+      'The network gone is not configured any more',
     );
     expect((await merchant.retrieve(id)).status).toBe('pending');
     await move('tron');

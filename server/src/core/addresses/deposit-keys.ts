@@ -329,7 +329,7 @@ export async function createDepositKeys(
     figures: (): readonly Figure[] => [
       {
         name: 'checkout_deposit_keys_pending',
-        help: 'Deposit keys and treasuries that were set in place of others, and take effect within a day',
+        help: 'Deposit keys that were set in place of others, and take effect within a day',
         labels: ['mode'],
         async read() {
           const pending = (await list(database.reader)).filter(({ state }) => state === 'pending');

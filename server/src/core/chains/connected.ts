@@ -118,7 +118,7 @@ export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
 
-/** Connects the networks of the configuration. It asks the nodes nothing. @throws if one cannot be used. Messages hold no URL */
+/** Connects the networks of the configuration. It asks the nodes nothing. @throws StartError if one cannot be used. Messages hold no URL */
 export type ConnectNetworks = (
   networks: readonly ConfiguredNetwork[],
   deps: ConnectDeps,

@@ -15,7 +15,7 @@ export const auditCommands: Group = {
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
-        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, sandbox resets, transfers and payouts that were settled by hand, sign-ins, and all that people change. The database refuses to change it, "audit check" shows whether it was changed anyway, and it contains no secret.',
+        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, sandbox resets, and transfers and payouts that were settled by hand. Where people can sign in, it has their sign-ins and all that they change. The database refuses to change it, "audit check" shows whether it was changed anyway, and it contains no secret.',
       what: 'entries',
       rows: ({ database, auditLog }, filter) => auditLog.list(database.reader, filter),
       line: entryText,

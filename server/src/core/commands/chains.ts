@@ -17,9 +17,9 @@ export const chainCommands: Group = {
   commands: {
     status: command({
       summary:
-        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, how they disagree, and what payments wait for although their transfers are deep enough; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
+        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, how they disagree, and what payments wait for although their transfers are deep enough; networks that are configured and never worked too, and those that are not configured any more.',
       details:
-        'Then what this server watches besides payments, such as outgoing transfers, balances and a restore, with what needs attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network continues without them, and they are tried again automatically, at most 10 minutes apart. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a network is not read, nodes disagree, anything is quarantined, or something else needs attention.',
+        'Then what this server watches besides payments, with what needs attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network continues without them, and they are tried again automatically, at most 10 minutes apart. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a network is not read, nodes disagree, anything is quarantined, or something else needs attention.',
       async run(context) {
         const { database, worldRates } = context;
         const parts = await context.hooks.chainStatus();
@@ -63,7 +63,7 @@ export const chainCommands: Group = {
     }),
     rescan: command({
       summary:
-        'Reads the blocks of a network again, up to the last one that was scanned, and credits missed payments, such as those in a token that was added to NETWORKS_FILE later.',
+        'Reads the blocks of a network again, up to the last one that was scanned, and credits missed payments, such as those in a token that was configured later.',
       details: `Transfers that are known already change nothing. The server may keep running. Says how far it is while it works.
 
 A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so. Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that was received from that block on is reverted, and the server continues from there and credits it again as it finds it. A development chain that was started again from the beginning is such a reorganisation: --from 1 --accept-reorg.`,
@@ -138,7 +138,7 @@ function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkSt
   }
   if (problem !== undefined) parts.push(`fails: ${problem}`);
   if (cursor?.node_limits) parts.push(`reads slowly: ${cursor.node_limits}`);
-  if (!isConfigured) parts.push('not in NETWORKS_FILE any more: what arrives there is not seen');
+  if (!isConfigured) parts.push('not configured any more: what arrives there is not seen');
   return parts.join('  ');
 }
 

@@ -38,7 +38,7 @@ export const depositKeyCommands: Group = {
 
 Another key takes effect after 24 hours, because it decides where all income goes: until then, new payments get addresses of the key in use, and "deposit-keys cancel" withdraws the new one. The merchant's webhook gets an event now and when it takes effect.
 
-On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and one transaction sweeps up to 200 of them. A network is offered once the factory of these contracts is deployed on it. The contracts are not audited. docs/treasury.md says how to deploy it, and what can go wrong.`,
+On EVM networks, a treasury can take the place of the key, if this server sweeps treasuries: the address of a wallet, hardware wallet or multisig. Each payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it. The contracts are not audited.`,
       options: {
         merchant: option.merchant('who receives the payments').required(),
         family: option

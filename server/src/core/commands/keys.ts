@@ -21,7 +21,7 @@ export const keyCommands: Group = {
           .oneOf(['secret', 'public'], "secret, for the merchant's servers, or public, for pages")
           .required(),
         mode: option.mode(
-          'test: simulated networks, and the test networks in NETWORKS_FILE; live: real money',
+          'test: simulated networks, and test networks that are configured; live: real money',
         ),
         scope: option
           .oneOf(

@@ -48,7 +48,7 @@ export const transferCommands: Group = {
       summary:
         "Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to its address, and have enough confirmations.",
       details:
-        "The network's fee is what the transaction cost: its part that no other transfer bears, if it was paid in the transfer's own currency, and the gas of a treasury. Repeating it with the same hash changes only a fee that was wrong.",
+        "The network's fee is what the transaction cost: its part that no other transfer bears, if it was paid in the transfer's own currency. Repeating it with the same hash changes only a fee that was wrong.",
       args: { id },
       options: {
         txHash: option.text('HASH', 'hash of the transaction that paid it').required(),
@@ -69,7 +69,7 @@ export const transferCommands: Group = {
     fail: command({
       summary: 'Marks a transfer that was not sent as failed and makes its amount available again.',
       details:
-        'Running it again changes nothing. It is refused while an export reserves the transfer, and if any node shows that a treasury has paid it.',
+        'Running it again changes nothing. It is refused while a wallet can still pay the transfer, and if any node shows that it was paid.',
       args: { id },
       options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
       async run({ transfersByHand, actor, signal }, given) {

@@ -68,7 +68,7 @@ export const createNetworkFigures = (networks: () => readonly NetworkHealth[]) =
     ),
     {
       name: 'checkout_asset_off',
-      help: '1 for a token that is not offered, because its contract is not what NETWORKS_FILE says',
+      help: '1 for a token that is not offered, because its contract is not what the configuration says',
       labels: ['mode', 'network', 'currency'],
       read: () =>
         networks().flatMap(({ mode, network, connection }) =>

@@ -30,17 +30,15 @@ export function networkHealth(
 }
 
 /**
- * The part of a network's problems that anyone may read. The errors themselves quote nodes and providers: the log,
- * `chains status` and `networks check` have them.
+ * The part of a network's problems that anyone may read. The errors themselves quote nodes and providers: the log and
+ * `chains status` have them.
  */
 export function publicProblems({ problem, disagreement, connection }: ShownHealth): string[] {
   return [
     ...(problem === undefined ? [] : ['The scan fails: "chains status" says why']),
     ...(disagreement === undefined ? [] : ['The nodes disagree: "chains status" says on what']),
     ...(connection?.nodes ?? []).flatMap(({ name, fault }) => (fault ? `${name} fails (${fault})` : [])),
-    ...(connection?.assetProblems ?? []).map(
-      ({ currency }) => `${currency} is off: "networks check" says why`,
-    ),
+    ...(connection?.assetProblems ?? []).map(({ currency }) => `${currency} is off: the log says why`),
   ];
 }
 

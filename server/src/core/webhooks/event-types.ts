@@ -89,7 +89,7 @@ export const coreEventTypes: EventTypes = {
     sample: () => ({ ...subscriber, isActive: false, reason: 'completed' }),
   },
   'account.deposit_key_changed': {
-    summary: 'The key or treasury that payments arrive at was changed: it is pending, in use or withdrawn',
+    summary: 'The deposit key that payments arrive at was changed: it is pending, in use or withdrawn',
     sample: () => ({
       id: sampleTxRef,
       family: 'bitcoin',

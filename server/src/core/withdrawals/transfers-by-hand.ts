@@ -99,7 +99,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
     throw invalidState(
       hasNodes(row)
         ? 'The network has dropped the transaction that paid this transfer, and it waits again. Look again'
-        : `NETWORKS_FILE has no ${row.network} any more, so no node can show what paid this transfer. Configure it, or use "transfers settle" with --unverified, which takes your word`,
+        : `The network ${row.network} is not configured any more, so no node can show what paid this transfer. Configure it, or use "transfers settle" with --unverified, which takes your word`,
     );
   }
 
@@ -170,7 +170,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
       if (row?.status === 'pending' && mustHaveNodes(row)) {
         if (!hasNodes(row)) {
           throw invalidState(
-            `NETWORKS_FILE has no ${row.network} any more, so no node can show whether the wallet has paid this transfer. Configure it first`,
+            `The network ${row.network} is not configured any more, so no node can show whether the wallet has paid this transfer. Configure it first`,
           );
         }
         await payer().ensureUnpaidOnChain(row, signal);

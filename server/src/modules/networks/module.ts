@@ -1,5 +1,6 @@
 /** The module of real networks: how they are configured and reached, and what their nodes say. */
 import { defineModule } from '../../core/module.js';
+import { StartError } from '../../core/shared/start-error.js';
 import { adapters } from './adapters.js';
 import { networkCommands } from './commands.js';
 import { connectNetworks, createFirstContact } from './connect.js';
@@ -10,7 +11,13 @@ import { compareWallets } from './wallet-checks.js';
 export const networks = defineModule({
   name: 'networks',
   settings: networkSettings,
-  connect: (configured, deps) => connectNetworks(configured, adapters, deps),
+  connect(configured, deps) {
+    try {
+      return connectNetworks(configured, adapters, deps);
+    } catch (cause) {
+      throw new StartError('NETWORKS_FILE: a network cannot be used', { cause });
+    }
+  },
   create({ config, connected, database, hooks, log }) {
     return {
       prepare() {

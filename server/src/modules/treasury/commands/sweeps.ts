@@ -147,7 +147,7 @@ export const sweepCommands = (rules: RulesOf): Group => ({
       summary:
         'Prints the transaction that deploys the forwarder factory on a network, if it is not there yet.',
       details:
-        'Any account can send it: the factory has no owner, and its address and code are the same no matter who deploys it. It is not audited.',
+        'Any account can send it: the factory has no owner, and its address and code are the same no matter who deploys it. It is not audited. A network is offered to merchants with a treasury once the factory is on it. docs/treasury.md says what can go wrong.',
       options: { network },
       async run(context, given) {
         const chosen = chosenNetwork(context, given.network);

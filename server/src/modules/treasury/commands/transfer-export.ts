@@ -19,7 +19,7 @@ export const transferExportCommands = (rules: (context: CommandContext) => Treas
       summary:
         'Writes the pending transfers on an EVM network for the wallet that pays them, and reserves them.',
       details:
-        'A payment of a treasury settles a transfer automatically, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle".\n\nAn exported transfer is reserved: it is not exported again, and cannot fail, until it is settled or "transfers release" lets it go. A transfer that the treasury seems to have paid already is left out. Refused while the watcher of treasuries is behind.',
+        'A payment of a treasury settles a transfer automatically, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle". The gas that the treasury paid is booked too.\n\nAn exported transfer is reserved: it is not exported again, and cannot fail, until it is settled or "transfers release" lets it go. A transfer that the treasury seems to have paid already is left out. Refused while the watcher of treasuries is behind.',
       options: {
         network: option.code('the network').required(),
         format: option.format(
