@@ -31,4 +31,4 @@ EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # Half of the default takes 15 MB less, and payments cost as much.
-CMD ["node", "--max-semi-space-size=8", "server/dist/main.js"]
+CMD ["node", "--max-semi-space-size=4", "server/dist/main.js"]

@@ -1,11 +1,11 @@
-/** Where the time of whole payments goes: by part of the server, as V8 samples it, and by PostgreSQL's sessions. */
+/** The parts of whole payments' time: of the server, as V8 samples it, and of PostgreSQL's sessions. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
-/** How often V8 notes what runs, in microseconds. */
+/** The time between two of V8's notes of the running function, in microseconds. */
 const intervalUs = 500;
 
 /** The flags that make a server write its profile when it ends. @param {string} directory */
@@ -54,7 +54,9 @@ export function readProfiles(directory) {
     });
   }
   const total = [...times.values()].reduce((sum, time) => sum + time, 0);
-  return [...times].map(([part, time]) => /** @type {[string, number]} */ ([part, time / total])).sort((a, b) => b[1] - a[1]);
+  return [...times]
+    .map(([part, time]) => /** @type {[string, number]} */ ([part, time / total]))
+    .sort((a, b) => b[1] - a[1]);
 }
 
 /** @param {ProfileNode[]} nodes */
@@ -100,7 +102,8 @@ function createModuleOf() {
       starts = readFileSync(fileURLToPath(url), 'utf8')
         .split('\n')
         .flatMap((text, line) => {
-          const [, module] = /^\/\/(?:#region)? ?((?:\.\.\/)*(?:node_modules|server|dist)\/\S+)$/.exec(text) ?? [];
+          const [, module] =
+            /^\/\/(?:#region)? ?((?:\.\.\/)*(?:node_modules|server|dist)\/\S+)$/.exec(text) ?? [];
           return module === undefined ? [] : [{ line, module }];
         });
       bundles.set(url, starts);
@@ -109,7 +112,7 @@ function createModuleOf() {
   };
 }
 
-/** How often PostgreSQL's sessions are looked at, in milliseconds. */
+/** The time between two looks at PostgreSQL's sessions, in milliseconds. */
 const lookMs = 20;
 
 /**

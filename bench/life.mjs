@@ -131,7 +131,9 @@ async function main() {
       );
     }
     if (!sessions) continue;
-    console.log(`Sessions of PostgreSQL at the same time, ${before} payments, by what they wait for and by statement:`);
+    console.log(
+      `Sessions of PostgreSQL at the same time, ${before} payments, by what they wait for and by statement:`,
+    );
     for (const means of [sessions.waits, sessions.statements])
       console.table(Object.fromEntries(means.map(([name, mean]) => [name, { sessions: mean.toFixed(2) }])));
   }

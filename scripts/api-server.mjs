@@ -11,7 +11,7 @@ import { freePort } from './system.mjs';
 
 const built = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
 /** As in the Dockerfile and docs/deployment.md. */
-const flags = ['--max-semi-space-size=8'];
+const flags = ['--max-semi-space-size=4'];
 
 /**
  * @typedef {object} ApiServer
@@ -32,7 +32,13 @@ const flags = ['--max-semi-space-size=8'];
  * @param {string} [options.main] the server's `main.js`, by default that of the last build
  * @returns {Promise<ApiServer>} resolves when `/readyz` answers 200
  */
-export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {}, nodeFlags = [], main = built } = {}) {
+export async function startApiServer({
+  databaseUrl,
+  blockIntervalMs = 0,
+  env = {},
+  nodeFlags = [],
+  main = built,
+} = {}) {
   if (!existsSync(main)) throw new Error('The server is not built. Run: npm run build');
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-server-'));
   const port = await freePort();

@@ -121,24 +121,25 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     return filterBar(view, shown, hasPeriod ? periodFields(view) : nothing);
   }
 
-  /** @param isRead false while the rows are those of an earlier address: they do not say if this one has a next page */
-  function pager({ total, from, to }: Pagination, view: View, isRead: boolean): TemplateResult {
+  /** @param read the query that the rows are of. Those of an earlier address do not say if this one has a next page */
+  function pager({ total, from, to }: Pagination, view: View, read: unknown): TemplateResult {
     const { query } = view;
     const current = Number(query.get(pageName) ?? 1);
     // A filter starts `page` again. Here, another list of the page keeps its place.
     const page = query.get('page') ?? '';
     // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
-    const turner = (text: string, number: number, isThere: boolean) =>
-      html`<button
-        aria-disabled=${!isThere}
-        @click=${() => isThere && view.filter({ page, [pageName]: number > 1 ? number : '' })}
+    const turner = (text: string, number: number, isEnd: boolean) => {
+      const isOff = isEnd || read !== query;
+      return html`<button
+        aria-disabled=${isOff}
+        @click=${() => isOff || view.filter({ page, [pageName]: number > 1 ? number : '' })}
       >
         ${text}
       </button>`;
+    };
     return html`<nav class="pages" aria-label="${label}: ${common.pages}">
       <span>${common.rows(from, to, total)}</span>
-      ${turner(common.newer, current - 1, isRead && current > 1)}
-      ${turner(common.older, current + 1, isRead && to < total)}
+      ${turner(common.newer, current - 1, current < 2)} ${turner(common.older, current + 1, to >= total)}
     </nav>`;
   }
 
@@ -146,8 +147,8 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     asked,
     async load(view, of) {
       const { api, query, signal } = view;
-      const range = hasPeriod ? askedRange(view) : undefined;
-      const input = { page: query.get(pageName) ?? undefined, ...range, ...asked(view), ...of };
+      const page = query.get(pageName) ?? '';
+      const input = { page, ...(hasPeriod && askedRange(view)), ...asked(view), ...of };
       const { data: rows, pagination } = await api(read, { query: input }, signal);
       return { rows, pagination, query };
     },
@@ -167,7 +168,7 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         empty,
         done,
       })}
-      ${data.pagination?.from ? pager(data.pagination, view, data.query === view.query) : nothing}`,
+      ${data.pagination?.from ? pager(data.pagination, view, data.query) : nothing}`,
   };
 }
 
@@ -202,15 +203,10 @@ export function listPage<Row, Query>(
   list: List<Row, Query, Rows<Row>>,
   { title, empty, next, create, done, under, everyMs }: ListPage,
 ): Page {
-  const step = create && {
-    text: create.text,
-    page: create.page,
-    query: { do: 'create' },
-    permission: create.permission,
-  };
-  const mainButton = (one: Creation, view: View) =>
-    button(view, { ...one, kind: 'main', run: () => one.run(view) });
-  const actionsOf = (view: View) => create && html`${create.others?.(view)} ${mainButton(create, view)}`;
+  const step = create && { ...create, query: { do: 'create' } };
+  const actionsOf = (view: View) =>
+    create &&
+    html`${create.others?.(view)} ${button(view, { ...create, kind: 'main', run: () => create.run(view) })}`;
   return page<Rows<Row>>({
     title: () => title,
     load: (view) => list.load(view),

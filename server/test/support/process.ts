@@ -23,7 +23,7 @@ const startMs = process.env['SOAK'] ? 300_000 : 150_000;
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** As in the Dockerfile and docs/deployment.md. */
-const flags = ['--max-semi-space-size=8'];
+const flags = ['--max-semi-space-size=4'];
 
 /**
  * Starts the server on a free port and waits until `/readyz` reports it ready.

@@ -30,7 +30,7 @@ const existing = {
 
 export const depositKeyCommands: Group = {
   name: 'deposit-keys',
-  summary: "The extended public keys and treasuries that merchants' addresses on real networks come from.",
+  summary: "The extended public keys that merchants' addresses on real networks come from.",
   commands: {
     set: command({
       summary: 'Sets the key of a wallet account that payments are received on.',
