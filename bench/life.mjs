@@ -80,9 +80,10 @@ async function main() {
     results.find((one) => one.engine === engine)?.serverMs ?? NaN;
   console.table(
     Object.fromEntries(
-      results.map(({ engine, before, coldMs, serverMs, databaseMs, idleMs, eachMs }) => [
+      results.map(({ engine, before, readyMs, coldMs, serverMs, databaseMs, idleMs, eachMs }) => [
         `${engine} ${before}`,
         {
+          'start to /readyz ms': readyMs.toFixed(0),
           'just started ms': coldMs?.toFixed(1),
           'server ms': serverMs.toFixed(1),
           'database ms': databaseMs.toFixed(1),
@@ -220,6 +221,7 @@ async function measureSize(engine, before) {
     return {
       engine,
       before,
+      readyMs: server.readyMs(),
       rates,
       blocks,
       coldMs: cold?.server,
