@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
 import type { Transaction } from '../../src/core/db/engine.js';
 import { isStalePlan, outageReason } from '../../src/core/db/errors.js';
@@ -407,14 +407,23 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 });
 
+/**
+ * Locks the file as another program does. The server is in this process: if the statement waited for the end of the
+ * server's own transaction, that could not end meanwhile.
+ */
+async function lockFile(url: string): Promise<SqliteDatabase.Database> {
+  const holder = new SqliteDatabase(url.slice('sqlite:'.length), { timeout: 0 });
+  await vi.waitFor(() => holder.exec('begin immediate'), { timeout: 20_000, interval: 5 });
+  return holder;
+}
+
 describe('SQLite', () => {
   // The sibling of a PostgreSQL that takes no writes: somebody holds the file, as a backup program or a shell does.
   it('Requests and /readyz get a 503 while another program keeps the SQLite file locked', async () => {
     const server = await startServer({ engine: sqlite });
     try {
       await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
-      const holder = new SqliteDatabase(server.databaseUrl.slice('sqlite:'.length));
-      holder.exec('begin immediate');
+      const holder = await lockFile(server.databaseUrl);
       const { status, headers, body } = await openShop(server).checkout();
       expect([status, body.data.code, headers.has('retry-after')]).toEqual([
         503,
@@ -461,10 +470,10 @@ describe('SQLite', () => {
   it('Commands that only read work while another program keeps the SQLite file locked', async () => {
     const server = await startServer({ engine: sqlite });
     const { databaseUrl } = server;
-    const holder = new SqliteDatabase(databaseUrl.slice('sqlite:'.length));
+    let holder: SqliteDatabase.Database | undefined;
     try {
       await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
-      holder.exec('begin immediate');
+      holder = await lockFile(databaseUrl);
       for (const words of [
         ['merchants', 'list'],
         ['chains', 'status'],
@@ -475,7 +484,7 @@ describe('SQLite', () => {
       }
     } finally {
       // Closing ends the transaction.
-      holder.close();
+      holder?.close();
       await server.stop();
     }
   });
