@@ -115,11 +115,14 @@ describe.each(enginesOfTurn)('Outages of mail, on $name', (engine) => {
     await sink.stop();
     await payAs('lost@example.com');
     passed += 3 * 24 * 60 * minuteMs + minuteMs;
-    await vi.waitFor(async () => {
-      passed += 5 * minuteMs;
-      await mail.rules(server.app).send(signal);
-      expect((await rows()).at(-1)?.status).toBe('failed');
-    });
+    await vi.waitFor(
+      async () => {
+        passed += 5 * minuteMs;
+        await mail.rules(server.app).send(signal);
+        expect((await rows()).at(-1)?.status).toBe('failed');
+      },
+      { timeout: 20_000, interval: 50 },
+    );
     expect((await rows()).at(-1)?.problem).toMatch(/ECONNREFUSED/);
     sink = await openSink(options, port);
   });
