@@ -33,6 +33,14 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     };
     await expect.poll(statuses, { timeout: 20_000 }).toEqual(rows.map(() => 'success'));
   }
+  /** The same for the PSBT itself. */
+  async function expectShown(id: string, expected: object): Promise<void> {
+    const shown = async () => {
+      await shop.follow();
+      return shop.show(id);
+    };
+    await expect.poll(shown, { timeout: 20_000 }).toMatchObject(expected);
+  }
   async function include(raw: string): Promise<string> {
     await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [raw]);
     return String(await node.rpc<number>('getblockcount'));
@@ -97,7 +105,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await shop.import(merchant.sign(exported.psbt));
     const block = await include(withBoth.hex);
     await confirm(1);
-    expect(await shop.show(exported.id)).toMatchObject({ state: 'conflicted' });
+    await expectShown(exported.id, { state: 'conflicted' });
     await expect(shop.discard(exported.id)).rejects.toThrow(
       `pays ${first}. Run transfers settle ID --tx-hash ${withBoth.id} --block ${block} for each, and discard the PSBT then`,
     );
@@ -120,7 +128,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 1));
     await include(withBoth.hex);
     await confirm();
-    expect(await shop.show(exported.id)).toMatchObject({ state: 'conflicted' });
+    await expectShown(exported.id, { state: 'conflicted' });
     expect(await shop.statuses(rows)).toEqual(['success']);
     await shop.discard(exported.id);
     expect(await merchant.export()).toMatchObject({ psbt: null, skipped: [] });
@@ -133,7 +141,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     const block = await include(withBoth.hex);
     await confirm(1);
     const explanation = `pays ${first}. Run transfers settle ID --tx-hash ${withBoth.id} --block ${block} for each`;
-    expect((await shop.show(exported.id)).problem).toContain(explanation);
+    await expectShown(exported.id, { problem: expect.stringContaining(explanation) as string });
     await merchant.fund('0.4');
     expect(await merchant.export()).toMatchObject({
       psbt: null,
@@ -141,8 +149,7 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)('A PSBT paid in another form,
     });
     await expect(shop.run('transfers fail --reason no', first)).rejects.toThrow(explanation);
     await shop.run(settleWith(withBoth.id, block), first);
-    await shop.follow();
-    expect(await shop.show(exported.id)).toMatchObject({ state: 'discarded', problem: null });
+    await expectShown(exported.id, { state: 'discarded', problem: null });
     await shop.expectBooksInOrder();
   });
 
