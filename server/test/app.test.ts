@@ -19,7 +19,7 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     const { url } = await start();
     const alive = await call(url, 'GET', '/healthz');
     expect([alive.status, alive.body]).toEqual([200, { status: 'success', message: 'Alive' }]);
-    await expect.poll(async () => (await call(url, 'GET', '/readyz')).status).toBe(200);
+    await expect.poll(async () => (await call(url, 'GET', '/readyz')).status, { timeout: 15_000 }).toBe(200);
     expect((await call(url, 'GET', '/readyz')).body).toEqual({ status: 'success', message: 'Ready' });
   });
 

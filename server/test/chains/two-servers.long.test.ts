@@ -53,6 +53,9 @@ async function start(): Promise<TestServer> {
     log: pino({ level: 'silent' }),
   });
   servers.push(server);
+  // It learns from the database which blocks were read, also those that another one has read.
+  const readiness = async () => (await fetch(`${server.url}/readyz`)).status;
+  await expect.poll(readiness, { timeout: 20_000 }).toBe(200);
   return server;
 }
 

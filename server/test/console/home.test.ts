@@ -39,7 +39,7 @@ describe.each(enginesOfQuick)('Home, on $name', (engine) => {
 
   it('Home shows nothing to do to a new shop', async () => {
     // Until each network was read once, Home says so.
-    await expect.poll(home).toMatchObject({ mode: 'test', attention: [], volume: [] });
+    await expect.poll(home, { timeout: 15_000 }).toMatchObject({ mode: 'test', attention: [], volume: [] });
     expect((await home()).today).toBe(new Date().toISOString().slice(0, 10));
   });
 

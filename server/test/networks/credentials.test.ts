@@ -117,7 +117,7 @@ describe.each(enginesOfQuick)('credentials of nodes on $name', (engine) => {
     expect(metrics).toMatch(/checkout_node_in_use\{mode="test",network="evm-dev",node="node 1"\} 1/);
     expect(metrics).toMatch(/checkout_node_in_use\{mode="test",network="evm-dev",node="node 2"\} 0/);
     expect(metrics).toMatch(/checkout_network_requests_left\{mode="test",network="evm-dev"\} [1-9]/);
-    await expect.poll(ready).toContain('"node":"node 1"');
+    await expect.poll(ready, { timeout: 15_000 }).toContain('"node":"node 1"');
 
     for (const [, respond, change] of ways) {
       proxy.respond = respond;

@@ -63,6 +63,11 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
   const merchant = () => openShop(server, key);
   const command = (line: string) => runWith(commandContext(server), line);
   const scan = () => server.app.scanner.scanNow({ mode: 'live', network: 'ethereum' });
+  /** Until each network has been scanned once, the simulated ones too, that is the reason a server is not ready. */
+  const allScanned = () =>
+    expect
+      .poll(() => server.app.scanner.status().every(({ lagMs }) => lagMs !== undefined), { timeout: 20_000 })
+      .toBe(true);
   async function lock() {
     const { id, address, amount } = await merchant().lock({ network: 'ethereum' });
     return { id, address, amount: unitsOf(amount, 'USDT') };
@@ -80,6 +85,7 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
     );
   }
 
+  await allScanned();
   return {
     command,
     lock,
@@ -142,6 +148,7 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
       await treasuryModule.rules(server.app).forwarderChecks.refresh(signal);
       await scan();
       await restoreModule.rules(server.app).look();
+      await allScanned();
     },
     /** The machine is restarted. @param whileDown the actions of others meanwhile @param isMarkerLost as after its disk was replaced */
     async restart(whileDown: () => Promise<void>, isMarkerLost = false) {
@@ -154,6 +161,7 @@ export async function openLiveShop(engine: TestEngine, anvil: Anvil, token: Hex)
       await treasuryModule.rules(server.app).forwarderChecks.refresh(signal);
       await scan();
       await restoreModule.rules(server.app).look();
+      await allScanned();
     },
     markerDirectory: join(directory, 'marker'),
     /** Another shop on the same server, with a treasury of its own. @returns locks a payment of it, and says how that was answered */
