@@ -97,7 +97,7 @@ it('A caller with a secret key overtakes the requests of fifty addresses, and th
   });
   const merchant = await client(running, '127.0.0.1', running.secret);
   merchant.send('first');
-  await vi.waitFor(() => expect(handled).toEqual(['first']));
+  await vi.waitFor(() => expect(handled).toEqual(['first']), { timeout: 20_000 });
   // Now the server knows the key.
   const strangers = await Promise.all(
     Array.from({ length: 50 }, (_value, index) => client(running, `127.0.1.${index + 1}`, running.public)),
@@ -115,13 +115,13 @@ it('A key that looks like a secret one overtakes nobody', async () => {
   const fake = await client(running, '127.0.0.2', `sk_test_${'x'.repeat(43)}`);
   fake.socket.on('data', (reply) => replies.push(String(reply).slice(0, 12)));
   fake.send('fake');
-  await vi.waitFor(() => expect(replies).toEqual(['HTTP/1.1 401']));
+  await vi.waitFor(() => expect(replies).toEqual(['HTTP/1.1 401']), { timeout: 20_000 });
   expect(running.keys.isKnownSecret(`sk_test_${'x'.repeat(43)}`)).toBe(false);
   expect(running.keys.isKnownSecret(running.public)).toBe(false);
   expect(running.keys.isKnownSecret(running.secret)).toBe(false);
   const merchant = await client(running, '127.0.0.1', running.secret);
   merchant.send('own');
-  await vi.waitFor(() => expect(handled).toEqual(['own']));
+  await vi.waitFor(() => expect(handled).toEqual(['own']), { timeout: 20_000 });
   expect(running.keys.isKnownSecret(running.secret)).toBe(true);
   // It must be looked up again now, and overtakes until that has said otherwise.
   onTestFinished(() => void vi.useRealTimers());
@@ -253,6 +253,7 @@ it('No more requests of an address wait than it may send in a second: the others
     socket.on('data', (reply) => (refused += String(reply).startsWith('HTTP/1.1 429') ? 1 : 0));
     send('flood');
   }
+  await poll(() => ends.length === 1 && refused === 19);
   await turns();
   expect(ends).toHaveLength(1);
   expect(refused).toBe(19);
@@ -297,7 +298,7 @@ it('The requests of a server with a secret key run at the same time', async () =
   const shop = await clients(50, running, '127.0.0.2', running.secret);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   for (const { send } of shop) send('open');
-  await poll(() => open > 0);
+  await poll(() => open === 50);
   await turns();
   expect(open).toBe(50);
   end();

@@ -489,15 +489,18 @@ it('The log and "chains status" report a batch that a node does not take, while 
     proxy.reshape = above(3, (requests) => refusing(requests, errorOf(31, words)));
     await anvil.mine(30);
     await server.scan('evm-dev');
-    await vi.waitFor(async () => {
-      const { text, json } = await runWith(commandContext(server), 'chains status');
-      lines.splice(0, Infinity, text, JSON.stringify(json));
-      expect(text).toMatch(
-        /evm-dev .*reads slowly: node 1 is asked no more than [23] calls in one request, because/,
-      );
-      expect(text).toContain(`${words} (31)`);
-      expect(JSON.stringify(json)).toContain('"nodeLimits":"node 1 is asked');
-    });
+    await vi.waitFor(
+      async () => {
+        const { text, json } = await runWith(commandContext(server), 'chains status');
+        lines.splice(0, Infinity, text, JSON.stringify(json));
+        expect(text).toMatch(
+          /evm-dev .*reads slowly: node 1 is asked no more than [23] calls in one request, because/,
+        );
+        expect(text).toContain(`${words} (31)`);
+        expect(JSON.stringify(json)).toContain('"nodeLimits":"node 1 is asked');
+      },
+      { timeout: 20_000 },
+    );
     logged.push(...lines);
   } finally {
     await server.stop();

@@ -188,7 +188,9 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const withdrawal = { currency: 'USDC', walletNetwork: 'ethereum', walletAddress: externalAddresses.evm };
     await merchant.withdraw({ ...withdrawal, amount: availableBalance - networkFee });
     await merchant.sandbox('reorgs', { network: 'ethereum', depth: 5, keep: false });
-    await vi.waitFor(async () => expect((await show(id)).state).not.toBe('settled_over'));
+    await vi.waitFor(async () => expect((await show(id)).state).not.toBe('settled_over'), {
+      timeout: 20_000,
+    });
     const before = await merchant.balance('USDC');
     expect(before).toMatchObject({ availableBalance: 0, unsettledBalance: -14.85 });
     const { status, body } = await change(refund.id, 'cancel');

@@ -90,10 +90,13 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
   during('webhooks');
   busy.receiver.answer = { status: 500 };
   const failing = await records.delivery();
-  await vi.waitFor(async () => {
-    const { data } = await merchant.webhooks.retrieve({ params: { webhook_id: failing.id } });
-    expect(data.tries.length).toBeGreaterThan(0);
-  });
+  await vi.waitFor(
+    async () => {
+      const { data } = await merchant.webhooks.retrieve({ params: { webhook_id: failing.id } });
+      expect(data.tries.length).toBeGreaterThan(0);
+    },
+    { timeout: 20_000 },
+  );
   busy.receiver.answer = { status: 204 };
   await merchant.webhooks.retry({ params: { webhook_id: failing.id } });
 
