@@ -124,7 +124,7 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   await go(page, 'banks');
   const rows = page.getByRole('table', { name: 'Bank accounts' }).locator('tbody tr');
   const pager = page.getByRole('navigation', { name: 'Bank accounts: pages' });
-  expect(await rows.count()).toBe(25);
+  await expect.poll(() => rows.count()).toBe(25);
   await inspect(page, 'console-bank-accounts');
   await pager.getByRole('button', { name: 'Older' }).press('Enter');
   await expect.poll(() => rows.count()).toBe(all.length - 25);
@@ -207,7 +207,7 @@ test('customers, plans and subscribers show each other by name, with payments an
   await page.getByText('$40.00, 2 payments').waitFor();
   await page.getByRole('table', { name: 'Subscriptions' }).getByRole('link', { name: 'Lamp oil' }).waitFor();
   const payments = page.getByRole('table', { name: 'Last payments' }).getByRole('row');
-  expect(await payments.count()).toBe(3);
+  await expect.poll(() => payments.count()).toBe(3);
   await inspect(page, 'console-customer');
   await go(page, 'subscribers');
   await inspect(page, 'console-subscribers');

@@ -283,7 +283,7 @@ test('a slow page shows its title and rows without words, and new filters keep t
   await show(page, 'reading');
   next.release();
   await page.locator('main[aria-busy=false]').waitFor();
-  expect(await opacity()).toBe('1');
+  await expect.poll(opacity).toBe('1');
   await expect
     .poll(async () =>
       (await page.locator('.sentence').allInnerTexts()).every((one) => one.includes('signed in')),

@@ -2,6 +2,7 @@
  * The checkout's promises to a payer: few taps, everything visible, and no jumps. `lasting-endings.soak.test.ts` has
  * one more.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { checkoutOn, orderAt, type Checkout } from './checkout.js';
@@ -155,8 +156,14 @@ test('at 320 px, the list keeps its place while the rate is locked, and the tapp
   const { url } = await stage.create();
   const page = await stage.page();
   await page.setViewportSize({ width: 320, height: 640 });
-  // Browsers count no shift soon after a tap: each step takes longer than that.
-  await page.route(/\/currency\/(set|lock)/, (route) => setTimeout(() => void route.continue(), 900));
+  let release: () => void = () => undefined;
+  const isSeen = new Promise<void>((resolve) => (release = resolve));
+  // Browsers count no shift soon after a tap: each step takes longer than that, and the lock until it was looked at.
+  await page.route(/\/currency\/(set|lock)/, async (route) => {
+    await delay(900);
+    if (route.request().url().includes('/currency/lock')) await isSeen;
+    await route.continue();
+  });
   await page.goto(url);
   const checkout = checkoutOn(page);
   await checkout.reach('choosing-currency');
@@ -188,6 +195,7 @@ test('at 320 px, the list keeps its place while the rate is locked, and the tapp
   expect(await turning()).toEqual(['tron']);
   const moved = () => page.evaluate(() => (window as unknown as { shifts: { total: number } }).shifts.total);
   expect(await moved()).toBeLessThanOrEqual(0.05);
+  release();
   await checkout.reach('awaiting-funds');
 });
 

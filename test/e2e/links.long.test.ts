@@ -95,7 +95,7 @@ test(
     await phone.getByLabel('Size').fill('M');
     await phone.getByRole('button', { name: 'Continue to payment' }).click();
     await pay(phone);
-    expect(await phone.getByText('See you on Saturday!').isVisible()).toBe(true);
+    await phone.getByText('See you on Saturday!').waitFor();
     expect(await pixelsBeyond(phone)).toBe(0);
     const id = new URL(phone.url()).pathname.split('/').at(-1) ?? '';
     const { data } = await stage.merchant.payments.retrieve({ params: { payment_id: id } });
