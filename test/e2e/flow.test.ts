@@ -91,6 +91,8 @@ test('on a phone, amount, network and address are visible, and the QR code is on
     await page.reload();
     await checkout.reach('partially-paid');
     expect(await isOpen(), 'after a reload').toBe(false);
+    // The page moves until its last part has come, and a tap could miss.
+    await checkout.part('time-log').waitFor();
     await checkout.part('qr-panel').locator('summary').tap();
     await checkout.part('qr').waitFor();
   } finally {
