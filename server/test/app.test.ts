@@ -150,7 +150,9 @@ describe.each(enginesOfQuick)('The server on $name', (engine) => {
     it('The server replies 503 while its database is unreachable, also at /readyz', async () => {
       const database = await engine.create();
       const cutOff = await startServer({ engine, databaseUrl: database.url, env: { LOG_LEVEL: 'silent' } });
-      await expect.poll(async () => (await cutOff.api('GET', '/readyz')).status).toBe(200);
+      await expect
+        .poll(async () => (await cutOff.api('GET', '/readyz')).status, { timeout: 15_000 })
+        .toBe(200);
       expect((await cutOff.api('GET', '/v1/transactions')).status).toBe(200);
       await database.dispose();
       const answer = await cutOff.api('GET', '/v1/transactions');

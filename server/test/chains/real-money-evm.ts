@@ -493,7 +493,9 @@ export function testRealMoney(engine: TestEngine): void {
       await server.ask('PATCH', `/v1/payments/${id}/currency/set/BNB/${network}`);
       const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
       expect([refused.status, refused.body.data.code]).toEqual([503, 'chain_unavailable']);
-      await expect.poll(async () => (await fetch(`${server.url}/readyz`)).text()).toContain('BNB is off');
+      await expect
+        .poll(async () => (await fetch(`${server.url}/readyz`)).text(), { timeout: 15_000 })
+        .toContain('BNB is off');
       const output = await runWith(commandContext(server), 'networks check --network', network);
       expect(output).toMatchObject({ hasFailed: true, text: expect.stringMatching(why) as string });
       const { networks } = output.json as { networks: { offers: { currency: string }[]; off: string[] }[] };
@@ -605,7 +607,7 @@ export function testRealMoney(engine: TestEngine): void {
           const id = await server.create();
           await server.ask('PATCH', `/v1/payments/${id}/currency/set/ETH/${network}`);
           server.time.skewMs += 31 * 60_000;
-          await expect.poll(offered).toBe(false);
+          await expect.poll(offered, { timeout: 15_000 }).toBe(false);
           const refused = await server.api('PATCH', `/v1/payments/${id}/currency/lock`);
           expect([refused.status, refused.body.data]).toMatchObject([503, { code: 'chain_unavailable' }]);
           // The simulated networks, which the same jump of the clock has left behind, come back at once.
@@ -615,7 +617,7 @@ export function testRealMoney(engine: TestEngine): void {
             return `${reply.status} ${await reply.text()}`;
           };
           await expect
-            .poll(ready)
+            .poll(ready, { timeout: 15_000 })
             .toMatch(
               new RegExp(
                 `^503 .*${network}.* behind.*(node 1 fails \\([a-z-]+\\)|The scan fails: .*chains status.* says why)`,
@@ -636,7 +638,7 @@ export function testRealMoney(engine: TestEngine): void {
             log: ['transfer_seen', 'transfer_confirmed', 'completed'],
             events: ['payment.success'],
           });
-          await expect.poll(offered).toBe(true);
+          await expect.poll(offered, { timeout: 15_000 }).toBe(true);
           await server.ask('PATCH', `/v1/payments/${id}/currency/lock`);
         },
       );
@@ -654,7 +656,7 @@ export function testRealMoney(engine: TestEngine): void {
         const ended = expect(scanning).rejects.toThrow('node 1 cannot be reached');
         await expect.poll(() => stalled.length).toBeGreaterThan(0);
         server.time.skewMs += 70_000;
-        await expect.poll(offered).toBe(false);
+        await expect.poll(offered, { timeout: 15_000 }).toBe(false);
         proxy.respond = hangUp;
         for (const response of stalled) response.destroy();
         await ended;

@@ -169,14 +169,17 @@ describe.each(engines)('The server on $name', (engine) => {
     });
     const { url } = server;
     const status = async () => (await call(url, 'GET', '/readyz')).status;
-    await expect.poll(status).toBe(200);
+    await expect.poll(status, { timeout: 15_000 }).toBe(200);
     // The clock jumps ahead, and the next scan catches up. If that was before the request, the clock jumps again.
     await expect
-      .poll(() => {
-        skew += 3_600_000;
-        return status();
-      })
+      .poll(
+        () => {
+          skew += 3_600_000;
+          return status();
+        },
+        { timeout: 15_000 },
+      )
       .toBe(503);
-    await expect.poll(status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(status, { timeout: 15_000 }).toBe(200);
   });
 });

@@ -131,9 +131,9 @@ export const testScanner = (engine: TestEngine): unknown =>
       await scanner.scanNow(testNetwork('tron'));
       scanner.start();
       fixture.clock.time += 120_000;
-      await expect.poll(() => lines.map(({ msg }) => msg).join()).toContain('not read up to now');
+      await expect.poll(() => lines.map(({ msg }) => msg).join(), patience).toContain('not read up to now');
       await fixture.mine('tron');
-      await expect.poll(() => lines.map(({ msg }) => msg).join()).toContain('read up to now again');
+      await expect.poll(() => lines.map(({ msg }) => msg).join(), patience).toContain('read up to now again');
       expect(lines).toHaveLength(2);
     });
 
