@@ -159,11 +159,11 @@ test('at 320 px, the list keeps its place while the rate is locked, and the tapp
   const page = await stage.page();
   await page.setViewportSize({ width: 320, height: 640 });
   let release: () => void = () => undefined;
-  const isSeen = new Promise<void>((resolve) => (release = resolve));
+  const looked = new Promise<void>((resolve) => (release = resolve));
   // Browsers count no shift soon after a tap: each step takes longer than that, and the lock until it was looked at.
   await page.route(/\/currency\/(set|lock)/, async (route) => {
     await delay(900);
-    if (route.request().url().includes('/currency/lock')) await isSeen;
+    if (route.request().url().includes('/currency/lock')) await looked;
     await route.continue();
   });
   await page.goto(url);
