@@ -27,6 +27,7 @@ import { startPage } from './core/site/start-page.js';
 import { MissingDatabase } from './core/db/migrate.js';
 import { openDatabase } from './database.js';
 import { describeDatabase } from './core/db/open.js';
+import { noteModules } from './core/db/removed-modules.js';
 import { checkWritable, publicUrlSetting, writeSetting } from './core/db/settings.js';
 
 export interface RunningServer {
@@ -244,7 +245,10 @@ async function serve(
       log,
     }),
   );
-  await database.write((transaction) => writeSetting(transaction, publicUrlSetting, publicUrl));
+  await database.write(async (transaction) => {
+    await writeSetting(transaction, publicUrlSetting, publicUrl);
+    await noteModules(transaction, product.modules);
+  });
   scanner.start();
   jobs.start();
   dispatcher.start();

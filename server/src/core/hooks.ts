@@ -11,6 +11,7 @@ import type { Reader, Transaction } from './db/engine.js';
 import type { TransferRow } from './db/schema.js';
 import type { AuditActor, NewAuditEntry } from './merchants/audit-log.js';
 import type { ChangedPayment } from './payments/payments-deps.js';
+import { takenByRemoved } from './payments/refunds-of.js';
 import type { ScanBatch } from './scanning/scan.js';
 import { invalidField } from './shared/problem.js';
 import { theOnly } from './shared/the-only.js';
@@ -282,7 +283,7 @@ const unanswered: Pick<Questions, AnsweredByOne> = {
   ensureTreasury: () => Promise.reject(invalidField('treasury', 'This server sweeps no treasuries')),
   hold: () => Promise.resolve(false),
   addressEpoch: () => Promise.resolve(0),
-  factsOf: () => Promise.resolve(0n),
+  factsOf: takenByRemoved,
   onPayment: () => Promise.resolve({}),
   payer: () => unwatchedPayer,
   untouchedCoins: () => undefined,

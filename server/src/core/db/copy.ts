@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql } from 'kysely';
 import type { Database } from './database.js';
 import type { Reader } from './engine.js';
+import { refuseLeftTables } from './removed-modules.js';
 import { countRows, hasRows } from './rows.js';
 import type { Schema } from './schema.js';
 
@@ -27,12 +28,14 @@ const batchSize = 500;
  * @param onProgress called after each table and each 100 batches
  * @returns the number of rows of each table, counted in both databases
  * @throws NotEmpty
+ * @throws Problem `invalid_state` if a removed module has left rows, which the copy would not have
  */
 export async function copyDatabase(
   source: Database,
   target: Database,
   onProgress: (table: string, rows: number) => void,
 ) {
+  await refuseLeftTables(source.reader);
   const inOrder = Object.keys(source.tables) as TableName[];
   for (const table of inOrder) {
     if (await hasRows(target.reader.selectFrom(table))) throw new NotEmpty(table);

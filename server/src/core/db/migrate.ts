@@ -3,6 +3,8 @@ import { Migrator, sql, type ColumnMetadata, type Kysely, type TableMetadata } f
 import type { Database, DatabaseOptions } from './database.js';
 import type { Engine } from './engine.js';
 import { isAdditive, migrations } from './migrations.js';
+import type { LeftTable } from './query-parts.js';
+import { leftAmong } from './removed-modules.js';
 import type { Schema } from './schema.js';
 import type { Columns, Table, Tables } from './table.js';
 import { runInTransaction } from './transaction-context.js';
@@ -19,18 +21,18 @@ export class MissingDatabase extends Error {
   }
 }
 
-/** @param mustExist checks that the tables are there, instead of creating them. @throws MissingDatabase */
+/**
+ * @param mustExist checks that the tables are there, instead of creating them
+ * @returns the tables of removed modules
+ * @throws MissingDatabase
+ */
 export async function migrate(
   kysely: Kysely<Schema>,
   engine: Engine,
   tables: Tables,
   mustExist?: DatabaseOptions['mustExist'],
-): Promise<void> {
+): Promise<readonly LeftTable[]> {
   const known = migrations(engine, tables);
-  const migrator = new Migrator({
-    db: kysely,
-    provider: { getMigrations: () => Promise.resolve(known) },
-  });
   const readTables = () => kysely.introspection.getTables({ withInternalKyselyTables: true });
   const found = await readTables();
   const executed = new Set(await executedMigrations(kysely, found));
@@ -52,10 +54,19 @@ export async function migrate(
       `another build made it, with other columns in the table ${other}. Start that build, restore a backup of this one, or use an empty database`,
     );
   }
+  const left = await leftAmong(kysely, found, tables);
   // The migrator would refuse a database of a newer release, even one that this release works on.
-  if (!isMissing) return;
+  if (!isMissing) return left;
+  // Those of a removed module too, which the migrator would refuse as missing.
+  const done = Object.fromEntries([...executed].map((name) => [name, { up: () => Promise.resolve() }]));
+  const migrator = new Migrator({
+    db: kysely,
+    provider: { getMigrations: () => Promise.resolve({ ...done, ...known }) },
+    // A module can be added after later migrations of the core.
+    allowUnorderedMigrations: true,
+  });
   const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
+  if (error === undefined) return left;
   throw error instanceof Error ? error : new Error('The database could not be migrated', { cause: error });
 }
 

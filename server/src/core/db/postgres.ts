@@ -53,7 +53,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   describeHandle(kysely, { queryParts: [], ...options });
   try {
     if (names) await refuseForgetfulPooler(pool);
-    await migrate(kysely, 'postgres', options.tables, options.mustExist);
+    const leftTables = await migrate(kysely, 'postgres', options.tables, options.mustExist);
+    describeHandle(kysely, { queryParts: [], ...options, leftTables });
   } catch (error) {
     await kysely.destroy();
     throw error;

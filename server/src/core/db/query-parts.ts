@@ -9,8 +9,15 @@ import type { Tables } from './table.js';
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- extended elsewhere
 export interface QueryParts {}
 
+/** A table of a module that the server no longer has, with the names of its columns. */
+export interface LeftTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+}
+
 interface Facts {
   readonly tables: Tables;
+  readonly leftTables?: readonly LeftTable[];
   /** The parts that modules add, in the order of the product's list. */
   readonly queryParts: readonly QueryParts[];
 }
@@ -27,3 +34,5 @@ const factsOf = (reader: Reader): Facts => known.get(keyOf(reader)) ?? none;
 export const queryPartsOf = (reader: Reader): readonly QueryParts[] => factsOf(reader).queryParts;
 /** The tables of its database. */
 export const tablesOf = (reader: Reader): Tables => factsOf(reader).tables;
+/** As they were when the database was opened. */
+export const leftTablesOf = (reader: Reader): readonly LeftTable[] => factsOf(reader).leftTables ?? [];

@@ -16,7 +16,7 @@ import { checkDatabaseFile, createDatabaseFile, protectDatabaseFiles } from './f
 import { startCheckpoints } from './checkpoints.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
-import { describeHandle } from './query-parts.js';
+import { describeHandle, type LeftTable } from './query-parts.js';
 import type { Schema } from './schema.js';
 import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
@@ -54,6 +54,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     opened.push(cached);
     return cached;
   };
+  let leftTables: readonly LeftTable[] = [];
   const open = (connection: ReturnType<typeof connect>) => {
     const handle = new Kysely<Schema>({
       dialect: {
@@ -63,13 +64,14 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
     });
-    describeHandle(handle, { queryParts: [], ...options });
+    describeHandle(handle, { queryParts: [], ...options, leftTables });
     return handle;
   };
   const writing = connect(cacheOfWriter);
   const writer = open(writing);
   try {
-    await migrate(writer, 'sqlite', options.tables, mustExist);
+    leftTables = await migrate(writer, 'sqlite', options.tables, mustExist);
+    describeHandle(writer, { queryParts: [], ...options, leftTables });
     writing.forget();
   } catch (error) {
     await writer.destroy();

@@ -1,9 +1,12 @@
 /** The refunds of payments, as far as payments show and count them. A module that makes refunds says where they are. */
 import type { RefundStatus } from 'crypto-checkout/contract';
-import type { SelectQueryBuilder } from 'kysely';
+import { sql, type SelectQueryBuilder } from 'kysely';
+import { unitsCodec } from '../db/codecs.js';
 import type { Reader } from '../db/engine.js';
 import { queryPartsOf } from '../db/query-parts.js';
-import type { Schema } from '../db/schema.js';
+import { findLeftTables } from '../db/removed-modules.js';
+import type { PaymentRow, Schema } from '../db/schema.js';
+import { hasTaken } from './has-taken.js';
 
 /** A refund as it is read with its payment. */
 export interface RefundOfPayment {
@@ -82,3 +85,21 @@ declare module '../db/query-parts.js' {
 /** Undefined on a server that makes no refunds. */
 export const refundQueries = (reader: Reader): RefundQueries | undefined =>
   queryPartsOf(reader).find(({ refunds }) => refunds)?.refunds;
+
+/**
+ * Units of a payment's coins that refunds took before it was a success, on a server that makes no refunds but did: money that went
+ * back does not count as received once the module is removed.
+ */
+export async function takenByRemoved(
+  reader: Reader,
+  { id, currency, network }: Pick<PaymentRow, 'id' | 'currency' | 'network'>,
+): Promise<bigint> {
+  if (!(await findLeftTables(reader, { payment_id: [id] })).includes('refunds')) return 0n;
+  const before = sql<Pick<StoredRefund, 'status' | 'used'>>`
+    select status, used from refunds
+    where payment_id = ${id} and currency = ${currency} and network = ${network} and of_success = 0`;
+  const { rows } = await before.execute(reader);
+  return rows
+    .filter(({ status }) => hasTaken(status))
+    .reduce((sum, { used }) => sum + unitsCodec.read(used), 0n);
+}

@@ -1,6 +1,7 @@
 /** Transfers: a merchant's withdrawals. The money is held at once, sent later, and then paid out or given back. */
 import type { CoreApi, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
+import { refuseLeftTables } from '../db/removed-modules.js';
 import type { TransferRow } from '../db/schema.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
@@ -233,6 +234,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       if (row.status === 'success') throw invalidState('The transfer is already settled');
       await deps.beforeSettle(transaction, row);
       await deps.beforeFail(transaction, row);
+      // A module that was removed since may have given it to a wallet, which can still pay it.
+      await refuseLeftTables(transaction, { transfer_id: [id] });
       return settlement.fail(transaction, row, reason);
     },
   };

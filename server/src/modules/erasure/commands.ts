@@ -4,6 +4,7 @@ import type { CommandContext } from '../../core/commands/context.js';
 import { UsageError } from '../../core/commands/errors.js';
 import * as option from '../../core/commands/options.js';
 import { counted } from '../../core/commands/records.js';
+import { findLeftTables } from '../../core/db/removed-modules.js';
 import { forgetOtherDataKeys } from '../../core/db/used-data-keys.js';
 import type { Erasure } from './erasure.js';
 import { rotatePersonalData } from './rotate-data-key.js';
@@ -60,11 +61,17 @@ export const dataKeyCommands: Group = {
         const values = await rotatePersonalData(database, personalData, (table, rows) => {
           if (rows % 10_000 === 0) progress(`${rows} rows of ${table}`);
         });
-        await forgetOtherDataKeys(database, key);
+        const left = await findLeftTables(database.reader);
+        // Values of removed modules may still be under the other keys.
+        if (left.length === 0) await forgetOtherDataKeys(database, key);
+        const kept =
+          left.length === 0
+            ? ''
+            : `. Keep the other keys: tables of modules that this server does not have were left out (${left.join(', ')})`;
         const before = `The secrets of ${counted(changed, 'endpoint')} and ${counted(values, 'value')} of payers' data`;
         return {
           json: { key, changed, values },
-          text: `All webhook secrets and payers' data are encrypted with the key ${key}. ${before} were not before`,
+          text: `All webhook secrets and payers' data are encrypted with the key ${key}. ${before} were not before${kept}`,
         };
       },
     }),

@@ -4,8 +4,10 @@
  */
 import type { ConsoleApi, Data } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
+import { chunksOf } from '../../core/db/chunks.js';
 import { jsonCodec, placed } from '../../core/db/codecs.js';
 import { sealed, type PersonalData } from '../../core/db/personal-data.js';
+import { refuseLeftTables } from '../../core/db/removed-modules.js';
 import type { AuditActor, AuditLog } from '../../core/merchants/audit-log.js';
 import type { NewId } from '../../core/shared/ids.js';
 import { invalidState, notFound } from '../../core/shared/problem.js';
@@ -111,7 +113,7 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
      * Replaces the emails, names and phone numbers of the person who has this email or had it before, in both modes, in customers,
      * payments, descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and
      * reasons of refunds. Amounts, transactions and references stay. Problems: `not_found`, `invalid_state` if a
-     * subscription is active or a refund is open.
+     * subscription is active, a refund is open, or a removed module has left records of the payments.
      * @returns the number of changed records, and the text that replaces the email now
      */
     async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: AuditActor) {
@@ -123,6 +125,8 @@ export function createErasure({ database, auditLog, newId, personalData, hooks }
           'The customer has an active subscription. End it first: DELETE /v1/payment-plan-subscribers/{id}',
         );
       }
+      // Only the module knows the person's data in its tables.
+      for (const chunk of chunksOf(paymentIds)) await refuseLeftTables(transaction, { payment_id: chunk });
       const addresses = await hooks.onErased(transaction, paymentIds);
       const replacedBy = `erased-${newId().toLowerCase()}${erasedDomain}`;
       const redact = createRedact(emails, replacedBy, new Set(addresses));

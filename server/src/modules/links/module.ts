@@ -1,6 +1,7 @@
 /** The module of payment links: pages that sell without code. */
 import { links as endpoints } from 'crypto-checkout/contract';
 import type { Core } from '../../core/core.js';
+import { wasAway } from '../../core/db/removed-modules.js';
 import { defineModule } from '../../core/module.js';
 import { linkCommands } from './commands.js';
 import { createLinkHandlers } from './handlers.js';
@@ -34,6 +35,9 @@ export const links = defineModule({
       async pages() {
         const { linkPages } = await import('./link-page.js');
         return { router: linkPages(core, sales), links: {} };
+      },
+      async prepare() {
+        if (await wasAway(core.database.reader, 'links')) await sales.followMissed();
       },
       jobs: () => [
         { name: 'links', intervalMs: 3_600_000, run: () => sales.forgetVisitors() },

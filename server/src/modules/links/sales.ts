@@ -173,6 +173,9 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
         store.forgetVisitors(transaction, clock.real() - retention.linkVisitorMs),
       ),
 
+    /** Follows the payments that ended while the server ran without links. */
+    followMissed: (): Promise<void> => database.write(store.followEnds),
+
     answers: {
       /**
        * The widget starts a payment again when the payer wants another coin, with the public key: it belongs to the link too, at the

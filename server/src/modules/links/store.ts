@@ -4,6 +4,7 @@ import { expressionBuilder, sql, type SqlBool } from 'kysely';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import { forUpdate } from '../../core/db/locks.js';
 import { firstOfAll, isListed, readPage, type CreationRange } from '../../core/db/pages.js';
+import { paymentStatusIn } from '../../core/db/payment-status.js';
 import type { QueryParts } from '../../core/db/query-parts.js';
 import { having, inScope, insertRow, rowById, rowsInOrder } from '../../core/db/rows.js';
 import { tables, type Schema } from '../../core/db/schema.js';
@@ -230,6 +231,16 @@ export async function setHold(
     .where('payment_id', '=', paymentId)
     .$if(from !== undefined, (query) => query.where('hold', 'in', from ?? []))
     .execute();
+}
+
+/** Frees and takes the stock as the payments have ended, for those that ended while nobody set it. */
+export async function followEnds(transaction: Transaction): Promise<void> {
+  const status = sql.raw(paymentStatusIn('payments.state'));
+  await sql`
+    update link_payments set hold = case ${status} when 'success' then 'sold' else 'freed' end
+    from payments where payments.id = link_payments.payment_id and (
+      (${status} = 'success' and hold <> 'sold')
+      or (${status} not in ('success', 'in progress') and hold in ('reserved', 'sold')))`.execute(transaction);
 }
 
 /** The number of orders of a visitor that held something of a link, and were not paid. */

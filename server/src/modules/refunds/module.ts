@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { refundClaims, refunds as endpoints } from 'crypto-checkout/contract';
 import type { Core } from '../../core/core.js';
+import { wasAway } from '../../core/db/removed-modules.js';
 import type { Questions } from '../../core/hooks.js';
 import { defineModule } from '../../core/module.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
@@ -92,6 +93,9 @@ export const refunds = defineModule({
       async pages() {
         const { claimPage } = await import('./claim-page.js');
         return { router: claimPage(core.publicUrl, claimScript), links: {} };
+      },
+      async prepare() {
+        if (await wasAway(core.database.reader, 'refunds')) await rules.followMissed();
       },
       jobs: () => [{ name: 'refunds', intervalMs: 1000, run: (signal) => rules.expireOverdue(signal) }],
       handlers: { refunds: createRefundHandlers(rules), refundClaims: createRefundClaimHandlers(rules) },

@@ -25,6 +25,7 @@ import {
   createRefundStore,
   findOverdue,
   findPaymentsOf,
+  findUnfollowed,
   listOfPayment,
   sumTakenBefore,
   type RefundFilter,
@@ -104,6 +105,18 @@ export function createRefunds(deps: RefundsDeps) {
       { rate: requireRate(rates, currency.code, now), decimals: currency.decimals },
       { rate: requireRate(rates, base.code, now), decimals: base.decimals },
     );
+  }
+
+  /** Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive. */
+  async function follow(transaction: Transaction, transfer: TransferRow): Promise<void> {
+    if (transfer.refund_id === null) return;
+    const locked = await changes.lock(transaction, transfer.refund_id);
+    const event = transferEvents[transfer.status];
+    const { tx_hash } = transfer;
+    const [amount, fee] = [transfer.amount, transfer.fee];
+    const rate = parseFraction(locked.row.rate) ?? { numerator: 0n, denominator: 1n };
+    const base_amount = nearest(amount, rate);
+    await changes.apply(transaction, locked, event, { tx_hash, amount, fee, base_amount });
   }
 
   async function audit(transaction: Transaction, row: RefundRow, action: AuditAction, actor: AuditActor) {
@@ -333,16 +346,12 @@ export function createRefunds(deps: RefundsDeps) {
       await payments.lockAll(transaction, await findPaymentsOf(transaction, ids));
     },
 
-    /** Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive. */
-    async follow(transaction: Transaction, transfer: TransferRow): Promise<void> {
-      if (transfer.refund_id === null) return;
-      const locked = await changes.lock(transaction, transfer.refund_id);
-      const event = transferEvents[transfer.status];
-      const { tx_hash } = transfer;
-      const [amount, fee] = [transfer.amount, transfer.fee];
-      const rate = parseFraction(locked.row.rate) ?? { numerator: 0n, denominator: 1n };
-      const base_amount = nearest(amount, rate);
-      await changes.apply(transaction, locked, event, { tx_hash, amount, fee, base_amount });
+    follow,
+
+    /** Follows the transfers that ended while the server ran without refunds. */
+    async followMissed(): Promise<void> {
+      for (const transfer of await findUnfollowed(database.reader))
+        await database.write((transaction) => follow(transaction, transfer));
     },
 
     /** Ends the refunds for which nobody gave an address in time. One that fails does not stop the others. */

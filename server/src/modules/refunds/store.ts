@@ -16,7 +16,7 @@ import {
 import { prepared } from '../../core/db/prepared.js';
 import { having, inScope, rowById, rowsInOrder } from '../../core/db/rows.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
-import type { PaymentRow } from '../../core/db/schema.js';
+import { tables, type PaymentRow, type TransferRow } from '../../core/db/schema.js';
 import { send } from '../../core/db/send.js';
 import type { PageRequest } from '../../core/shared/pagination.js';
 import type { Scope, Within } from '../../core/shared/scope.js';
@@ -24,6 +24,7 @@ import { takenBefore } from './amounts.js';
 import { refundTables, sealedRefunds, type RefundRow, type RefundTable } from './tables.js';
 
 const refunds = valuesOf(refundTables.refunds);
+const transfers = valuesOf(tables.transfers);
 
 /** The store of refunds, whose texts are encrypted if there is a data key. */
 export function createRefundStore(personalData: PersonalData) {
@@ -173,4 +174,19 @@ export async function findOverdue(reader: Reader, now: number): Promise<string[]
     .limit(1000)
     .execute();
   return rows.map(({ id }) => id);
+}
+
+/** The transfers whose refunds are in another state than they are. */
+export async function findUnfollowed(reader: Reader): Promise<TransferRow[]> {
+  const rows = await reader
+    .selectFrom('refunds')
+    .innerJoin('transfers', 'transfers.refund_id', 'refunds.id')
+    .selectAll('transfers')
+    .where(
+      // One that waits may do so before its first transaction, or after a lost one: it is followed once it moves.
+      sql<boolean>`refunds.status <> case transfers.status when 'success' then 'paid' when 'pending' then refunds.status
+        else transfers.status end`,
+    )
+    .execute();
+  return rows.map(transfers.decode);
 }
