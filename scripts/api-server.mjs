@@ -82,7 +82,15 @@ export async function startApiServer({
     server = await launch(program, options, url);
   };
   const readyMs = () => server.readyMs;
-  return { url, publicKey, secretKey, restart, readyMs, processor: () => processorMs(server.process.pid), stop };
+  return {
+    url,
+    publicKey,
+    secretKey,
+    restart,
+    readyMs,
+    processor: () => processorMs(server.process.pid),
+    stop,
+  };
 }
 
 /**
@@ -93,7 +101,11 @@ export async function startApiServer({
 async function launch(program, options, url) {
   const startedAt = performance.now();
   const child = spawn(process.execPath, program, options);
-  const server = { process: child, ended: new Promise((resolve) => child.once('close', resolve)), readyMs: 0 };
+  const server = {
+    process: child,
+    ended: new Promise((resolve) => child.once('close', resolve)),
+    readyMs: 0,
+  };
   for (const deadline = Date.now() + 60_000; !(await isReady(url)); await delay(50)) {
     if (child.exitCode === null && child.signalCode === null && Date.now() < deadline) continue;
     await end(server);

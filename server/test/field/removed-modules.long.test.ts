@@ -1,6 +1,6 @@
 /**
- * Public reports about plug-ins that were removed from a database in use, and put back later, tried on the core alone. The tests of a
- * database run in their order: the whole product makes records, the core goes on without any module, and the whole product returns.
+ * Public reports about plug-ins that were removed from a database in use, and put back later, tried on the core without modules. The tests of a
+ * database run in their order: the whole product makes records, the core continues without any module, and the whole product returns.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -123,7 +123,7 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
   const approve = (id: string) =>
     records.shop.ask<{ transferId: string }>('POST', `/v1/refunds/${id}/approve`, { body: {} });
   /** A payer's transfer to a payment, on the core. */
-  async function pay(address: string, amount: number): Promise<void> {
+  async function payOnCore(address: string, amount: number): Promise<void> {
     const body = { network: 'tron', currency: 'USDT', address, amount: String(amount) };
     await core.database.write((transaction) => core.sandbox.transfer(transaction, merchantId, body));
   }
@@ -155,6 +155,7 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
     await signIn(whole, 'owner');
     await shop.create({ customer: { email: grace, name: 'Grace Example' } });
 
+    await shop.fund({ amount: 100 });
     short = await shop.lock({ customer: { email: ada, name: 'Ada Example' } });
     await shop.pay(short.address, 9.9);
     await shop.advance(86_400);
@@ -171,7 +172,10 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
     exportedId = (await shop.withdraw(byHand)).id;
     const exported = { id: 'E1', transfer_id: exportedId, actor: 'a test', created_at: 0 };
     await whole.database.write((transaction) =>
-      transaction.insertInto('transfer_exports').values({ ...exported, ...notYet }).execute(),
+      transaction
+        .insertInto('transfer_exports')
+        .values({ ...exported, ...notYet })
+        .execute(),
     );
 
     // One refund waits for its payer, and one is on its way.
@@ -217,12 +221,12 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
   });
 
   it('Automattic/woocommerce-payments#8058: money that was refunded does not pay for later goods', async () => {
-    await pay(short.address, 0.1);
+    await payOnCore(short.address, 0.1);
     await expect.poll(() => stateOf(short), patiently).toBe('expired_late');
   });
 
   it('btcpayserver/btcpayserver#2879: an order of a module that is gone can still be paid', async () => {
-    await pay(linked.address, linked.amount);
+    await payOnCore(linked.address, linked.amount);
     await expect.poll(() => stateOf(linked), patiently).toBe('settled');
   });
 
@@ -285,7 +289,7 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
     await writeKeys(second, first);
   });
 
-  it('owncloud/core#35589: modules that return find their records, and catch up with what has happened', async () => {
+  it('owncloud/core#35589: modules that return find their records, and catch up', async () => {
     const whole = await startWhole();
     const { shop } = records;
     expect(await shop.retrieveRefund(refundId)).toMatchObject({ status: 'paid' });
@@ -311,6 +315,17 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
     const rows = await newer.reader.selectFrom('customer_earlier_emails').selectAll().execute();
     expect(rows).toEqual([]);
     await newer.close();
+    await used.dispose();
+  });
+
+  it('A database that was made without a module is refused to the whole product, and nothing in it changes', async () => {
+    const used = await engine.createEmpty();
+    const without = await open(used.url, coreOnly);
+    const migrated = () => sql`select name from kysely_migration order by name`.execute(without.reader);
+    const before = await migrated();
+    await expect(openDatabase(used.url)).rejects.toThrow('it was made without a module that this server has');
+    expect(await migrated()).toEqual(before);
+    await without.close();
     await used.dispose();
   });
 

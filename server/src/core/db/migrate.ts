@@ -40,8 +40,15 @@ export async function migrate(
   const isMissing = Object.keys(known).some((name) => !executed.has(name));
   const isRefused =
     mustExist !== undefined && (mustExist === 'at this release' ? isMissing : executed.size === 0);
+  /** A table that a migration which has run would have made: the database was made without its module. */
+  const lackingTable = (all: readonly TableMetadata[]) =>
+    Object.entries(tables).find(
+      ([name, { facts }]) => executed.has(facts.since) && !all.some((one) => one.name === name),
+    )?.[0];
+  const wrongTable = (all: readonly TableMetadata[]) =>
+    isMissing ? lackingTable(all) : otherTable(tables, all);
   // Read again if necessary: another server can have migrated the database between the two reads.
-  const other = isMissing ? undefined : otherTable(tables, found) && otherTable(tables, await readTables());
+  const other = wrongTable(found) && wrongTable(await readTables());
   if (breaking !== undefined || isRefused || other !== undefined) {
     if (breaking !== undefined) {
       throw new Error(
@@ -49,9 +56,11 @@ export async function migrate(
       );
     }
     if (other === undefined) throw new MissingDatabase(executed.size > 0);
-    // All migrations are there: a build that was no release made it.
+    // A build that was no release made it.
     throw new Error(
-      `another build made it, with other columns in the table ${other}. Start that build, restore a backup of this one, or use an empty database`,
+      isMissing
+        ? `it was made without a module that this server has, and lacks the table ${other}. Remove the module, or use an empty database`
+        : `another build made it, with other columns in the table ${other}. Start that build, restore a backup of this one, or use an empty database`,
     );
   }
   const left = await leftAmong(kysely, found, tables);

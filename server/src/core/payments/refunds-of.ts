@@ -3,8 +3,7 @@ import type { RefundStatus } from 'crypto-checkout/contract';
 import { sql, type SelectQueryBuilder } from 'kysely';
 import { unitsCodec } from '../db/codecs.js';
 import type { Reader } from '../db/engine.js';
-import { queryPartsOf } from '../db/query-parts.js';
-import { findLeftTables } from '../db/removed-modules.js';
+import { leftTablesOf, queryPartsOf } from '../db/query-parts.js';
 import type { PaymentRow, Schema } from '../db/schema.js';
 import { hasTaken } from './has-taken.js';
 
@@ -94,7 +93,7 @@ export async function takenByRemoved(
   reader: Reader,
   { id, currency, network }: Pick<PaymentRow, 'id' | 'currency' | 'network'>,
 ): Promise<bigint> {
-  if (!(await findLeftTables(reader, { payment_id: [id] })).includes('refunds')) return 0n;
+  if (!leftTablesOf(reader).some(({ name }) => name === 'refunds')) return 0n;
   const before = sql<Pick<StoredRefund, 'status' | 'used'>>`
     select status, used from refunds
     where payment_id = ${id} and currency = ${currency} and network = ${network} and of_success = 0`;

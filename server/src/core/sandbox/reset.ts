@@ -42,6 +42,9 @@ export function createSandboxReset(
   return async (merchantId: string, actor: AuditActor): Promise<Deleted> => {
     // Before the books: their foreign keys would end the reset halfway.
     await refuseLeftTables(database.reader, { merchant_id: [merchantId], mode: ['test'] });
+    await refuseLeftTables(database.reader, {
+      transfer_id: sql`select id from transfers where merchant_id = ${merchantId} and mode = 'test'`,
+    });
     const deleted: Record<string, number> = {};
     const count = (table: string, rows: number) => {
       deleted[table] = (deleted[table] ?? 0) + rows;

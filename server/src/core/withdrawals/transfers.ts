@@ -234,8 +234,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       if (row.status === 'success') throw invalidState('The transfer is already settled');
       await deps.beforeSettle(transaction, row);
       await deps.beforeFail(transaction, row);
-      // A module that was removed since may have given it to a wallet, which can still pay it.
-      await refuseLeftTables(transaction, { transfer_id: [id] });
+      // A module that was removed since may have given it to a wallet, which can still pay it. A refund only follows it.
+      await refuseLeftTables(transaction, { transfer_id: [id] }, 'refunds');
       return settlement.fail(transaction, row, reason);
     },
   };

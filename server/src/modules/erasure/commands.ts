@@ -70,7 +70,7 @@ export const dataKeyCommands: Group = {
             : `. Keep the other keys: tables of modules that this server does not have were left out (${left.join(', ')})`;
         const before = `The secrets of ${counted(changed, 'endpoint')} and ${counted(values, 'value')} of payers' data`;
         return {
-          json: { key, changed, values },
+          json: { key, changed, values, ...(left.length > 0 && { left }) },
           text: `All webhook secrets and payers' data are encrypted with the key ${key}. ${before} were not before${kept}`,
         };
       },

@@ -173,8 +173,8 @@ export function createSales({ database, clock, currencies, newId, payments }: Sa
         store.forgetVisitors(transaction, clock.real() - retention.linkVisitorMs),
       ),
 
-    /** Follows the payments that ended while the server ran without links. */
-    followMissed: (): Promise<void> => database.write(store.followEnds),
+    /** Follows the payments that changed while the server ran without links. */
+    followMissed: (): Promise<void> => database.write(store.followPayments, true),
 
     answers: {
       /**

@@ -233,14 +233,18 @@ export async function setHold(
     .execute();
 }
 
-/** Frees and takes the stock as the payments have ended, for those that ended while nobody set it. */
-export async function followEnds(transaction: Transaction): Promise<void> {
+/** Reserves, takes and frees the stock as the payments are now, for those that changed while nobody set it. */
+export async function followPayments(transaction: Transaction): Promise<void> {
   const status = sql.raw(paymentStatusIn('payments.state'));
+  const isLocked = sql`${status} = 'in progress' and payments.locked_at is not null`;
   await sql`
-    update link_payments set hold = case ${status} when 'success' then 'sold' else 'freed' end
+    update link_payments set hold = case when ${isLocked} then 'reserved' when ${status} = 'success' then 'sold' else 'freed' end
     from payments where payments.id = link_payments.payment_id and (
       (${status} = 'success' and hold <> 'sold')
-      or (${status} not in ('success', 'in progress') and hold in ('reserved', 'sold')))`.execute(transaction);
+      or (${isLocked} and hold = 'none')
+      or (${status} not in ('success', 'in progress') and hold in ('reserved', 'sold')))`.execute(
+    transaction,
+  );
 }
 
 /** The number of orders of a visitor that held something of a link, and were not paid. */

@@ -350,8 +350,15 @@ export function createRefunds(deps: RefundsDeps) {
 
     /** Follows the transfers that ended while the server ran without refunds. */
     async followMissed(): Promise<void> {
-      for (const transfer of await findUnfollowed(database.reader))
-        await database.write((transaction) => follow(transaction, transfer));
+      for (const { refund_id: id } of await findUnfollowed(database.reader)) {
+        if (id === null) continue;
+        await database.write(async (transaction) => {
+          await changes.lock(transaction, id);
+          // Another server may have followed it meanwhile.
+          const [transfer] = await findUnfollowed(transaction, id);
+          if (transfer) await follow(transaction, transfer);
+        });
+      }
     },
 
     /** Ends the refunds for which nobody gave an address in time. One that fails does not stop the others. */

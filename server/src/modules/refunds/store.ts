@@ -176,16 +176,21 @@ export async function findOverdue(reader: Reader, now: number): Promise<string[]
   return rows.map(({ id }) => id);
 }
 
-/** The transfers whose refunds are in another state than they are. */
-export async function findUnfollowed(reader: Reader): Promise<TransferRow[]> {
+/** The transfers that their refunds have not followed. @param refundId that of one refund; of all by default */
+export async function findUnfollowed(reader: Reader, refundId?: string): Promise<TransferRow[]> {
   const rows = await reader
     .selectFrom('refunds')
     .innerJoin('transfers', 'transfers.refund_id', 'refunds.id')
     .selectAll('transfers')
+    .$if(refundId !== undefined, (query) => query.where('refunds.id', '=', refundId ?? ''))
+    // A refund that has failed continues only with a transfer that moves. One that was paid waits again after a reorganisation.
     .where(
-      // One that waits may do so before its first transaction, or after a lost one: it is followed once it moves.
-      sql<boolean>`refunds.status <> case transfers.status when 'success' then 'paid' when 'pending' then refunds.status
-        else transfers.status end`,
+      sql<boolean>`not (refunds.status = 'failed' and transfers.status in ('pending', 'failed')) and (
+        refunds.status <> case transfers.status when 'success' then 'paid'
+          when 'pending' then case refunds.status when 'paid' then 'approved' else refunds.status end
+          else transfers.status end
+        or refunds.amount <> transfers.amount or refunds.fee <> transfers.fee
+        or coalesce(refunds.tx_hash, '') <> coalesce(transfers.tx_hash, ''))`,
     )
     .execute();
   return rows.map(transfers.decode);
