@@ -245,19 +245,19 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
 
   it('woocommerce/woocommerce-gateway-stripe#5362: a transfer that a wallet can still pay is not given up', async () => {
     const fail = core.database.write((transaction) => core.transfers.fail(transaction, exportedId, 'Lost'));
-    await expect(fail).rejects.toThrow(/\btransfer_exports\b/);
+    await expect(fail).rejects.toThrow(/does not know \(.*\btransfer_exports\b/);
   });
 
   it('allianceauth/allianceauth#1004: a reset is refused before it deletes anything', async () => {
     const before = await countPayments();
-    await expect(core.sandboxReset(merchantId, 'a test')).rejects.toThrow(/\brefunds\b/);
+    await expect(core.sandboxReset(merchantId, 'a test')).rejects.toThrow(/does not know \(.*\brefunds\b/);
     expect(await countPayments()).toEqual(before);
   });
 
   it('gitbucket/gitbucket#1483: a copy is refused that would leave out rows', async () => {
     const target = await engine.createEmpty();
     const copy = await open(target.url, coreOnly);
-    await expect(copyDatabase(core.database, copy, () => undefined)).rejects.toThrow(/\brefunds\b/);
+    await expect(copyDatabase(core.database, copy, () => undefined)).rejects.toThrow(/does not know \(.*\brefunds\b/);
     await copy.close();
     await target.dispose();
   });
@@ -266,7 +266,7 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
     const { erase } = createErasure(core);
     const eraseAs = (email: string) =>
       core.database.write((transaction) => erase(transaction, merchantId, email, 'a test'));
-    await expect(eraseAs(ada)).rejects.toThrow(/\brefunds\b/);
+    await expect(eraseAs(ada)).rejects.toThrow(/does not know \(.*\brefunds\b/);
     expect(await eraseAs(grace)).toMatchObject({ payments: 1 });
   });
 
