@@ -257,7 +257,9 @@ describe.each(engines)('A database whose modules were removed, on $name', (engin
   it('gitbucket/gitbucket#1483: a copy is refused that would leave out rows', async () => {
     const target = await engine.createEmpty();
     const copy = await open(target.url, coreOnly);
-    await expect(copyDatabase(core.database, copy, () => undefined)).rejects.toThrow(/does not know \(.*\brefunds\b/);
+    await expect(copyDatabase(core.database, copy, () => undefined)).rejects.toThrow(
+      /does not know \(.*\brefunds\b/,
+    );
     await copy.close();
     await target.dispose();
   });
