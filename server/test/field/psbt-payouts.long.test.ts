@@ -96,7 +96,8 @@ describe.skipIf(!hasLitecoind).each(enginesOfTurn)(
         }, 120_000);
         const noted = await fromHeight();
         const height = await heightNow();
-        expect([noted > height - 110, noted <= height - 100]).toEqual([true, true]);
+        // The server's own job may have noted it while the blocks were read: at the first height at which it is due.
+        expect([noted >= exportedAt + 49, noted <= height - 100]).toEqual([true, true]);
         await node.mine(10);
         await scanAll();
         await shop.follow();
