@@ -2,9 +2,8 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The chain ids of the added network, and of that of the added family. */
+/** The chain id of the added network. */
 export const scrollChainId = 534_352;
-export const exampleChainId = 31_337;
 
 const example = `/** An example. */
 import * as z from 'zod/mini';
@@ -105,7 +104,7 @@ export const addresses: FamilyAddresses = { ...evm, coinType: 9_999, testAccount
         'server/data/networks.json',
         'before',
         '    "base": {\n',
-        networkRow('example', 'Example', 'example', exampleChainId),
+        networkRow('example', 'Example', 'example', 9_999_999),
       ),
     // The texts are French: only the place matters.
     language: async () => {

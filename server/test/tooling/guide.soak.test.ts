@@ -17,8 +17,8 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import type { Payment, PaymentRecord, RefundClaim } from 'crypto-checkout/contract';
 import type { startApiServer } from '../../../scripts/api-server.mjs';
 import { openExchanges } from '../money/exchanges.js';
-import { startAnvil, type Anvil } from '../support/anvil.js';
-import { additionsTo, exampleChainId, scrollChainId } from './guide-additions.js';
+import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
+import { additionsTo, scrollChainId } from './guide-additions.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -146,7 +146,7 @@ async function startLive(): Promise<void> {
   await scroll.mine(3);
   const token = await anvil.deploy('PlainToken', [6]);
   await anvil.mine(3);
-  const node = { nodes: [anvil.url], chainId: exampleChainId, confirmations: 2 };
+  const node = { nodes: [anvil.url], chainId: anvilChainId, confirmations: 2 };
   const networks = {
     ethereum: { ...node, assets: { USDC: false, USDT: false, EURC: { contract: token, decimals: 6 } } },
     example: node,
