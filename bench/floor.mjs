@@ -64,9 +64,9 @@ async function repeatStatements({ databaseUrl, paymentId, replies }, { units, un
     for (const unit of units[step]) {
       const client = await pool.connect();
       for (const statements of unit) {
-        const flight = new Flight();
+        const flight = new Flight(pg.types);
         const answers = statements.map(({ text, values }) => {
-          const config = { text, values: values.map(own), queryMode: 'extended' };
+          const config = { text, values: values.map(own) };
           return flight.add(isControl(text) ? config : { ...config, name: nameOf(text) });
         });
         client.query(flight);

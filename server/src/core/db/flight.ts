@@ -7,7 +7,7 @@ import pg from 'pg';
 
 /** The calls that pg's client makes for each answer, and its types lack. */
 interface Answered {
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly text: string;
   handleRowDescription(message: unknown): void;
   handleDataRow(message: unknown): void;
@@ -22,6 +22,27 @@ type Connection = pg.Connection & {
   readonly submittedNamedStatements: Record<string, string>;
   close(what: { readonly type: 'S'; readonly name: string }): void;
 };
+
+/** A query of pg with the fields that its types lack. */
+type Prepared = pg.Query &
+  Answered & { name: string; queryMode: string; _result: { _types: pg.CustomTypesConfig } };
+
+/**
+ * A query that pg prepares, if only for one use. pg copies a config with the descriptors of its properties, which takes longer than all else
+ * that it does for a query: so it gets the text, and the rest is set as pg itself would.
+ */
+function prepare(
+  { text, values, name }: pg.QueryConfig,
+  types: pg.CustomTypesConfig,
+  settle: (error: Error | undefined, result: pg.QueryResult) => void,
+): Prepared {
+  const Made = pg.Query as unknown as new (...args: unknown[]) => Prepared;
+  const query = new Made(text, values, settle);
+  if (name !== undefined) query.name = name;
+  query.queryMode = 'extended';
+  query._result._types = types;
+  return query;
+}
 
 /** Views of connections that send no Sync after each statement. */
 const unsynced = new WeakMap<Connection, Connection>();
@@ -48,11 +69,14 @@ export class Flight extends pg.Query {
   /** The name of a statement that is not prepared any more. */
   #closed: string | undefined;
 
-  constructor() {
+  readonly #types: pg.CustomTypesConfig;
+
+  /** @param types how the values of its answers are read */
+  constructor(types: pg.CustomTypesConfig) {
     super({ text: '' });
+    this.#types = types;
   }
 
-  /** @param config with pg's `queryMode: 'extended'` */
   add(config: pg.QueryConfig): Promise<pg.QueryResult> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | undefined, result: pg.QueryResult) => {
@@ -60,7 +84,7 @@ export class Flight extends pg.Query {
         if (error) reject(error);
         else resolve(result);
       };
-      this.#statements.push(new pg.Query(config, settle) as pg.Query & Answered);
+      this.#statements.push(prepare(config, this.#types, settle));
     });
   }
 

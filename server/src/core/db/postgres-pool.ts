@@ -190,8 +190,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
   }
 
   return {
-    /** The properties that all statements of a flight share. pg copies each property of their own, with its descriptor. */
-    shared: { types, queryMode: 'extended' },
+    types,
     acquire,
     note,
     release,

@@ -335,12 +335,11 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
 
   #start({ sql, parameters, name }: Statement): Promise<pg.QueryResult> {
     this.#flight ??= this.#board();
-    const statement = statementOf(this.#names, sql, [...parameters], name);
-    return this.#flight.add(Object.assign(Object.create(this.#pool.shared) as object, statement));
+    return this.#flight.add(statementOf(this.#names, sql, [...parameters], name));
   }
 
   #board(): Flight {
-    const flight = new Flight();
+    const flight = new Flight(this.#pool.types);
     setImmediate(() => {
       if (this.#flight === flight) this.#depart();
     });

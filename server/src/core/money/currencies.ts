@@ -1,4 +1,5 @@
 /** The server's currencies, and the networks on which each mode can be paid. */
+import { toUnits } from 'crypto-checkout/contract';
 import { Problem } from '../shared/problem.js';
 import type { Network } from '../chains/networks.js';
 import type { Mode } from '../shared/scope.js';
@@ -9,6 +10,8 @@ export interface PaymentOption {
   readonly currency: Currency;
   readonly network: Network;
   readonly minAmount: string;
+  /** The same in the currency's smallest unit: every new payment is compared with it. */
+  readonly minUnits: bigint;
 }
 
 export type Currencies = ReturnType<typeof createCurrencies>;
@@ -27,7 +30,9 @@ export function createCurrencies(list: readonly Currency[], networks: readonly N
     list.flatMap((currency) =>
       networks.flatMap((network) => {
         const asset = network.mode === mode ? network.assets[currency.code] : undefined;
-        return asset ? [{ currency, network, minAmount: asset.minAmount }] : [];
+        if (!asset) return [];
+        const { minAmount } = asset;
+        return [{ currency, network, minAmount, minUnits: toUnits(minAmount, currency.decimals) }];
       }),
     );
   const options = { test: optionsOf('test'), live: optionsOf('live') };

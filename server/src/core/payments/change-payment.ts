@@ -11,7 +11,7 @@ import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import { accepts, type PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
-import { exactAmount, feeOf, minimumUnits, payableAmount } from './quote.js';
+import { exactAmount, feeOf, payableAmount } from './quote.js';
 import * as store from './store.js';
 import type { LogEntry, PaymentRow, StoredRecord } from './store.js';
 import type { UpdatePayment } from './update-payment.js';
@@ -221,7 +221,7 @@ function amountIn(
   }
   const base = reader.baseSum(row, reader.latestRate);
   const exact = exactAmount(base, currency, reader.latestRate(currency.code));
-  if (exact < minimumUnits(option)) {
+  if (exact < option.minUnits) {
     throw new Problem(
       'amount_below_minimum',
       `This payment is ${formatUnits(exact, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,

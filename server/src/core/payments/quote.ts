@@ -1,5 +1,5 @@
 /** Prices a payment in a currency, with exact integers that are rounded up once to the currency's payable decimals. */
-import { toUnits, type CurrencyOption } from 'crypto-checkout/contract';
+import type { CurrencyOption } from 'crypto-checkout/contract';
 import { usageOf } from '../chains/networks.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { convert, type Rate } from '../money/rates.js';
@@ -58,11 +58,6 @@ export function feeShares(amounts: readonly bigint[], basisPoints: number): bigi
   return shares;
 }
 
-/** The minimum amount of an option, in the currency's smallest unit. */
-export function minimumUnits(option: PaymentOption): bigint {
-  return toUnits(option.minAmount, option.currency.decimals);
-}
-
 /**
  * The smallest base amount that one of the options takes, if the price is too low for all of them. Undefined if one
  * takes it, or has no rate and so may take it later. Rounded up to the base currency's payable decimals.
@@ -76,9 +71,9 @@ export function minimumOfAll(
   for (const option of options) {
     const { decimals, code } = option.currency;
     const rate = latest(code);
-    if (!rate || exactAmount(base, option.currency, rate) >= minimumUnits(option)) return undefined;
+    if (!rate || exactAmount(base, option.currency, rate) >= option.minUnits) return undefined;
     const units = convert(
-      minimumUnits(option),
+      option.minUnits,
       { rate, decimals },
       { rate: base.rate, decimals: base.currency.decimals },
       'up',
@@ -113,7 +108,7 @@ export function currencyOptions(
     const { currency, network } = option;
     if (!prices.has(currency.code)) prices.set(currency.code, priceIn(currency));
     const price = prices.get(currency.code);
-    if (!price || price.exact < minimumUnits(option)) return [];
+    if (!price || price.exact < option.minUnits) return [];
     return [
       {
         currency: currency.code,
