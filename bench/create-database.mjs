@@ -8,12 +8,13 @@ import { startPostgres } from '../scripts/find-postgres.mjs';
  * @param {string} engine
  * @param {string} directory for the SQLite file
  * @param {(() => Promise<void>)[]} stops clean-up functions are added here; run them in reverse order
+ * @param {readonly string[]} [settings] of PostgreSQL, each as `name=value`
  * @returns {Promise<string>} its URL
  */
-export async function createDatabase(engine, directory, stops) {
+export async function createDatabase(engine, directory, stops, settings = []) {
   if (engine === 'sqlite') return `sqlite:${join(directory, `${randomBytes(6).toString('hex')}.db`)}`;
   if (engine !== 'postgres') throw new Error('--database must be sqlite or postgres');
-  const postgres = await startPostgres();
+  const postgres = await startPostgres(settings);
   if ('reason' in postgres) throw new Error(`No PostgreSQL: ${postgres.reason}`);
   stops.push(postgres.stop);
   // A new database, because the PostgreSQL may be used for other things too.

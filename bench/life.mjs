@@ -15,6 +15,14 @@ import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { connect, copyOf, makeCheckpoints } from './fill-lists.mjs';
 import { profiling, readProfiles, watchSessions } from './life-profile.mjs';
+import {
+  countOnPostgres,
+  countOnSqlite,
+  countingFlags,
+  countingSettings,
+  countsFile,
+  tableOfStatements,
+} from './life-statements.mjs';
 import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- life [options]        (after npm run build)
@@ -39,6 +47,8 @@ requests and statements are part of a life.
   --database-delay MS          added to each round trip between servers and PostgreSQL (default 0)
   --profile                    also print which parts of the server take its time, and what PostgreSQL's sessions wait for; this
                                costs time itself
+  --statements                 also print the statements of a life: how often each runs, its time and its plan; this costs time
+                               itself, and on PostgreSQL it needs the extension pg_stat_statements
   --json FILE                  also write all measurements as JSON
   --help                       show this help`;
 
@@ -60,6 +70,7 @@ const optionTypes = /** @type {const} */ ({
   servers: { type: 'string', default: '1' },
   'database-delay': { type: 'string', default: '0' },
   profile: { type: 'boolean', default: false },
+  statements: { type: 'boolean', default: false },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 });
@@ -119,7 +130,11 @@ async function main() {
     ]);
   });
   if (atBlocks.length > 0) console.table(Object.fromEntries(atBlocks));
-  for (const { engine, before, serverMs, profile, sessions } of results) {
+  for (const { engine, before, serverMs, profile, statements, sessions } of results) {
+    if (statements) {
+      console.log(`Statements of a life, ${engine} ${before}:`);
+      console.table(statements);
+    }
     if (profile) {
       console.log(`Parts of the server, ${engine} ${before}:`);
       console.table(
@@ -150,12 +165,17 @@ async function measureSize(engine, before) {
   /** @type {(() => Promise<void>)[]} */
   const stops = [];
   try {
-    const direct = await createDatabase(engine, directory, stops);
+    const isCounting = options.statements;
+    const direct = await createDatabase(engine, directory, stops, isCounting ? countingSettings : []);
     const [roundTripMs = 0] = numbers('database-delay');
     const databaseUrl = roundTripMs > 0 ? await slower(direct, roundTripMs, stops) : direct;
     const hooks = await startReceiver(stops);
-    const nodeFlags = options.profile ? profiling(directory) : [];
-    const server = await startApiServer({ databaseUrl, nodeFlags });
+    const nodeFlags = [
+      ...(options.profile ? profiling(directory) : []),
+      ...(isCounting && engine === 'sqlite' ? countingFlags : []),
+    ];
+    const env = { COUNTED_STATEMENTS: countsFile(directory) };
+    const server = await startApiServer({ databaseUrl, nodeFlags, env });
     stops.push(server.stop);
     const servers = [server];
     const processor = () => servers.reduce((sum, one) => sum + one.processor(), 0);
@@ -202,9 +222,13 @@ async function measureSize(engine, before) {
     /** @type {{ server: number, database: number }[]} */
     const rounds = [];
     const watched = options.profile && engine === 'postgres' ? await watchSessions(direct) : undefined;
+    const counted = isCounting
+      ? await (engine === 'postgres' ? countOnPostgres(direct) : countOnSqlite(server, directory))
+      : undefined;
     const eachFrom = servers.map((one) => one.processor());
     for (let round = 0; round < Number(options.rounds); round += 1) rounds.push(await costOf(options.lives));
     const sessions = await watched?.();
+    const statements = await counted?.();
     const lives = Number(options.rounds) * Math.ceil(Number(options.lives) / together) * together;
     // The idle time of each is in it. The server that has a network's lease takes more than the others.
     const eachMs = servers.map((one, index) => (one.processor() - (eachFrom[index] ?? 0)) / lives);
@@ -236,6 +260,7 @@ async function measureSize(engine, before) {
       idleMs: idle.server * 1000,
       eachMs,
       profile: options.profile ? readProfiles(directory) : undefined,
+      statements: statements && tableOfStatements(statements, lives),
       sessions,
     };
   } finally {

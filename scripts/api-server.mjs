@@ -21,6 +21,7 @@ const flags = ['--max-semi-space-size=4'];
  * @property {(meanwhile?: () => Promise<void>) => Promise<void>} restart kills the process and starts it again with the same port and data; `meanwhile` runs in between
  * @property {() => number} readyMs from its last start until `/readyz` answered, in milliseconds, looked at every 50
  * @property {() => number} processor the processor time that the process has taken, in milliseconds; on Linux only
+ * @property {(name: NodeJS.Signals) => void} signal sends the process a signal
  * @property {() => Promise<void>} stop stops it gracefully and deletes its data; resolves when the process has ended
  */
 
@@ -89,6 +90,7 @@ export async function startApiServer({
     restart,
     readyMs,
     processor: () => processorMs(server.process.pid),
+    signal: (name) => void server.process.kill(name),
     stop,
   };
 }

@@ -71,7 +71,7 @@ export class Flight extends pg.Query {
 
   readonly #types: pg.CustomTypesConfig;
 
-  /** @param types how the values of its answers are read */
+  /** @param types read the values of its answers */
   constructor(types: pg.CustomTypesConfig) {
     super({ text: '' });
     this.#types = types;
