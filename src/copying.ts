@@ -87,7 +87,8 @@ export class Copying implements ReactiveController {
 
   #finish(copy: Copy): void {
     if (this.#byHand === copy) this.#show(undefined);
-    if (this.#host.isConnected) copy.say();
+    // The payer may have pressed again, or look at another view.
+    if (this.#asked === copy) copy.say();
   }
 
   #show(copy: Copy | undefined): void {

@@ -68,6 +68,8 @@ export class Flow implements ReactiveController {
   readonly #sizes = new ResizeObserver(() => requestAnimationFrame(() => this.#measure()));
   #lastChoice: Choice | undefined;
   #shownKey = '';
+  /** The step and the amount due of the payment that the notice is about. */
+  #noticeFor = '';
 
   constructor(host: FlowHost, texts: Texts) {
     this.#host = host;
@@ -136,7 +138,12 @@ export class Flow implements ReactiveController {
   }
 
   hostUpdate(): void {
-    const key = viewKey(this.#host.status);
+    const { status, payment } = this.#host;
+    const noticeFor = [status, payment?.id, payment?.amountDue].join(' ');
+    // A payer who has just paid must not read that they should send. That another tab has the payment stays true.
+    if (noticeFor !== this.#noticeFor && this.#notice?.what) this.#notice = undefined;
+    this.#noticeFor = noticeFor;
+    const key = viewKey(status);
     if (key === this.#shownKey) return;
     this.#shownKey = key;
     this.#checkResult = '';
@@ -300,7 +307,8 @@ export class Flow implements ReactiveController {
 
   async #openWallet(link: string, text: string): Promise<void> {
     const afterQr = await this.#afterQr.get().catch(() => undefined);
-    if (afterQr) return afterQr.openWallet(link, text, (notice) => this.#notify({ text: notice }));
+    if (afterQr)
+      return afterQr.openWallet(link, text, (notice) => this.#notify({ what: 'address', text: notice }));
     location.assign(link);
   }
 

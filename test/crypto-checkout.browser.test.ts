@@ -508,6 +508,32 @@ describe('copying', () => {
     expect(getPart(element, 'notice').getAttribute('aria-live')).to.equal('polite');
   });
 
+  for (const [what, next] of [
+    ['all of it is paid', paymentInState('settled')],
+    ['a part of it is paid', paymentInState('partially_paid', { amountSeen: 1.5, amountDue: 1.746754 })],
+  ] as const) {
+    it(`the notice of a copied address ends once ${what}`, async () => {
+      const element = await mountPayment(lockedPayment());
+      press(element, 'copy-address');
+      await waitFor(() => textOf(element, 'notice').includes('Send only'));
+      await pollPayment(element, next);
+      expect(textOf(element, 'notice')).to.equal('');
+    });
+  }
+
+  it('a copy that is done after the payment says nothing', async () => {
+    let answer = () => {};
+    setClipboard(() => new Promise((resolve) => (answer = resolve)));
+    const element = await mountPayment(lockedPayment());
+    await waitFor(() => hasPart(element, 'copy-log'));
+    press(element, 'copy-address');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pollPayment(element, paymentInState('settled'));
+    answer();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(textOf(element, 'notice')).to.equal('');
+  });
+
   it('the time log is copied as text', async () => {
     const element = await mountPayment(lockedPayment());
     await waitFor(() => hasPart(element, 'copy-log'));
