@@ -161,6 +161,13 @@ function radioOption(
     event.preventDefault();
     choose(event);
   };
+  const onKeyup = (event: KeyboardEvent) => {
+    isMovingByKey = false;
+    // Chromium and WebKit report no click on a checked option. Firefox does, unless this is prevented.
+    if (event.key !== ' ' || !(event.target as HTMLInputElement).checked) return;
+    event.preventDefault();
+    choose(event);
+  };
   return html`<label part="option" class="option">
     <input
       id=${id ?? nothing}
@@ -171,7 +178,7 @@ function radioOption(
       aria-describedby="detail-${value}"
       .checked=${isPicked}
       @keydown=${onKeydown}
-      @keyup=${() => (isMovingByKey = false)}
+      @keyup=${onKeyup}
       @click=${choose}
     />
     ${icon}

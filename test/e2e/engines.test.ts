@@ -23,4 +23,34 @@ inEachEngine(stage, (page, { name }) => {
     expect(await payer.see('receipt')).toContain('USDT');
     expect(await page.uncaught()).toEqual([]);
   });
+
+  test('Space chooses a coin, and chooses it again when the payer comes back to it', async () => {
+    await page.show(tagOf(stage, `space-${name}`));
+    const { payer, tab } = page;
+    const pressSpace = async () => {
+      await tab.run(() => {
+        const root = document.querySelector('crypto-checkout')?.shadowRoot;
+        root?.addEventListener('click', () => Reflect.set(window, 'wasClicked', true));
+        root?.querySelector<HTMLInputElement>('input[value="USDT"]')?.focus();
+      });
+      await tab.type(' ');
+    };
+    await payer.press();
+    await payer.reach('choosing-currency');
+    await pressSpace();
+    await payer.reach('choosing-network');
+    await payer.press('back');
+    await payer.reach('choosing-currency');
+    expect(
+      await tab.run(() => {
+        Reflect.set(window, 'wasClicked', false);
+        const root = document.querySelector('crypto-checkout')?.shadowRoot;
+        return root?.querySelector<HTMLInputElement>('input[value="USDT"]')?.checked;
+      }),
+    ).toBe(true);
+    await pressSpace();
+    await payer.reach('choosing-network');
+    // Firefox clicks a checked option too, which would choose it twice.
+    expect(await tab.run(() => Reflect.get(window, 'wasClicked') as boolean)).toBe(false);
+  });
 });
