@@ -173,7 +173,8 @@ function onEvent(event: CheckoutEvent): void {
     updatePayment(payment);
     savePayment(payment);
   }
-  if (type === 'checkout-success') void run(verify);
+  // A payment that was reversed must not be delivered any more.
+  if (type === 'checkout-success' || type === 'checkout-error') void run(verify);
 }
 
 function savePayment(payment: Payment): void {

@@ -58,8 +58,10 @@ test('a settled payment that the chain loses is not delivered, and is shown as l
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
   await shop.simulate('reorg');
   await expect.poll(() => newestState(stage), { timeout: 15_000 }).toBe('reversed');
-  await shop.verify();
-  expect(await shop.verdict()).toMatch(/^Do not deliver: error \(reversed\)/);
+  await page.evaluate(() => document.querySelector('crypto-checkout')?.refresh());
+  await shop.reach('error');
+  await expect.poll(() => shop.verdict()).toMatch(/^Do not deliver: error \(reversed\)/);
+  expect(await shop.rules()).not.toContain('status');
   await page.reload();
   const reopened = shopOn(page);
   await reopened.reach('error');
