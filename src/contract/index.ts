@@ -110,3 +110,4 @@ export { sandbox } from './sandbox.js';
 export { paymentReviews, type PaymentReview } from './transactions.js';
 export * from './units.js';
 export * from './webhooks.js';
+export { worthOf } from './worth.js';

@@ -3,6 +3,8 @@ import type { Payment } from '../contract/checkout.js';
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 import { fromUnits, toUnits } from '../contract/units.js';
 
+export { worthOf } from '../contract/worth.js';
+
 /** In the paying currency, at least 0. Computed from the base fields if the server sends no `amountDue`. */
 export function amountDue({
   amountDue,
@@ -21,11 +23,6 @@ export function hasFunds(payment: Payment): boolean {
   const { amountSeen, amountReceived = 0, receipts = [], unlistedReceipts = [] } = payment;
   const isListed = receipts.some(({ status }) => status !== 'lost');
   return (amountSeen ?? amountReceived) > 0 || isListed || unlistedReceipts.length > 0;
-}
-
-/** Value of `part` of `whole` coins, when `whole` is worth `price`. For display only: it is rounded. */
-export function worthOf(part: number, whole: number, price: number): number {
-  return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;
 }
 
 /** The amount for a wallet's input field, in any locale: 7e-7 → "0.0000007". */

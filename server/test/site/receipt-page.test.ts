@@ -44,6 +44,8 @@ describe.each(enginesOfQuick)('a receipt, on $name', (engine) => {
       `${amount.toFixed(2)} USDT`,
       '5,000.00 NGN',
       'Tron',
+      // As the checkout shows it.
+      '1 USDT ≈ 1,538.46 NGN',
       receipts[0]?.txHash ?? 'hash',
     ])
       expect(page).toContain(part);

@@ -1,7 +1,13 @@
 /** The receipt of a payment, `{PUBLIC_URL}/receipt/{payment id}`: what the server knows of it now, to show, send and print. */
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
-import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
+import {
+  isInGroup,
+  worthOf,
+  type PaymentRecord,
+  type PaymentRefund,
+  type Receipt,
+} from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import { money, price } from '../money/shown.js';
 import { html, Html } from './html.js';
@@ -109,7 +115,7 @@ function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly R
     [texts.due, ltr(money(amount, currency))],
     [texts.received, ltr(money(amountSeen, currency))],
     [texts.network, networkName],
-    [texts.rate, ltr(`1 ${currency} ≈ ${price(Number((baseAmount / amount).toPrecision(8)), baseCurrency)}`)],
+    [texts.rate, ltr(`1 ${currency} ≈ ${price(worthOf(1, amount, baseAmount), baseCurrency)}`)],
   ];
   return [
     [texts.shop, payment.branding?.businessName ?? ''],
