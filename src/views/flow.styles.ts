@@ -179,8 +179,11 @@ export const flowStyles = css`
     background: var(--_surface);
     text-align: start;
   }
-  .row:hover {
-    --_muted: var(--_text);
+  /* A finger stays on the row below it. */
+  @media (hover: hover) {
+    .row:hover {
+      --_muted: var(--_text);
+    }
   }
   .row:focus-visible {
     outline-offset: -3px;
