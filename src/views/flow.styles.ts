@@ -309,7 +309,7 @@ export const flowStyles = css`
   }
   /* The time is next to it, on small phones too. */
   .title:has(.time) h2 {
-    font-size: clamp(calc(var(--_rem) * 1.125), 5.4cqi, calc(var(--_rem) * 1.375));
+    font-size: clamp(calc(var(--_rem) * 1.0625), 5cqi, calc(var(--_rem) * 1.375));
   }
   .time {
     gap: 6px;
