@@ -87,8 +87,8 @@ export const afterQrStyles = css`
     overflow-wrap: anywhere;
     resize: none;
   }
-  [part='phone'] > .qr {
-    margin-inline: auto;
+  [part='copy-log'] {
+    margin-inline-start: -8px;
   }
   progress.moving {
     background: linear-gradient(90deg, var(--_border) 30%, var(--_good) 50%, var(--_border) 70%) 0 / 200%;
@@ -273,7 +273,8 @@ export const afterQrStyles = css`
       gap: 8px;
       margin: 0;
     }
-    .check button {
+    .check button,
+    [part='copy-log'] {
       margin: 0;
     }
     progress {

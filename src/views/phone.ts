@@ -8,7 +8,9 @@ import type { ViewContext } from './view.js';
 export function phonePanel({ pageUrl }: Payment, context: ViewContext): TemplateResult | typeof nothing {
   const { text, drawQr, isTouch } = context;
   if (isTouch || pageUrl === undefined || typeof drawQr !== 'function') return nothing;
-  const content = html`${drawQr(pageUrl, `${text('qr')}: ${text('phone')}`, 'phone-qr')}
-    <p class="quiet">${text('phoneHelp')}</p>`;
+  const content = html`<figure>
+    ${drawQr(pageUrl, `${text('qr')}: ${text('phone')}`, 'phone-qr')}
+    <figcaption>${text('phoneHelp')}</figcaption>
+  </figure>`;
   return disclosure('phone', 'phone', text('phone'), content, context);
 }
