@@ -48,7 +48,7 @@ export const enAfterQr = {
   paidTitle: '✓ Paid',
   backToShop: 'Continue to {host}',
   redirectSoon: 'You will return to {host} in {seconds} s.',
-  redirecting: 'Back to the shop in {seconds} s.',
+  redirecting: 'Back to the shop in {seconds}\u00a0s.',
   stay: 'Stay here',
   receipt: 'Receipt',
   shop: 'Shop',

@@ -87,7 +87,8 @@ export const afterQrStyles = css`
     overflow-wrap: anywhere;
     resize: none;
   }
-  [part='copy-log'] {
+  [part='copy-log'],
+  [part='redirect'] button {
     margin-inline-start: -8px;
   }
   progress.moving {
@@ -274,7 +275,8 @@ export const afterQrStyles = css`
       margin: 0;
     }
     .check button,
-    [part='copy-log'] {
+    [part='copy-log'],
+    [part='redirect'] button {
       margin: 0;
     }
     progress {
@@ -310,6 +312,12 @@ export const afterQrStyles = css`
   .paid {
     display: grid;
     gap: 2px;
+  }
+  .action + .paid {
+    margin-top: var(--_space);
+  }
+  [part='redirect'] {
+    flex-wrap: wrap;
   }
   [part='refund'] {
     --_tint: var(--_good);

@@ -49,7 +49,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ Pagado',
   backToShop: 'Continuar a {host}',
   redirectSoon: 'Vuelves a {host} en {seconds} s.',
-  redirecting: 'De vuelta a la tienda en {seconds} s.',
+  redirecting: 'De vuelta a la tienda en {seconds}\u00a0s.',
   stay: 'Quedarme aquí',
   receipt: 'Recibo',
   shop: 'Tienda',

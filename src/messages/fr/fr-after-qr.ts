@@ -51,7 +51,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ Payé',
   backToShop: 'Continuer vers {host}',
   redirectSoon: 'Vous retournez sur {host} dans {seconds} s.',
-  redirecting: 'Retour à la boutique dans {seconds} s.',
+  redirecting: 'Retour à la boutique dans {seconds}\u00a0s.',
   stay: 'Rester ici',
   receipt: 'Reçu',
   shop: 'Boutique',

@@ -49,7 +49,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ Pago',
   backToShop: 'Continuar para {host}',
   redirectSoon: 'Você volta para {host} em {seconds} s.',
-  redirecting: 'De volta à loja em {seconds} s.',
+  redirecting: 'De volta à loja em {seconds}\u00a0s.',
   stay: 'Ficar aqui',
   receipt: 'Recibo',
   shop: 'Loja',
