@@ -1,4 +1,4 @@
-/** The page at `/`, where a server has no demo shop. */
+/** The page at `/`, where a server has no demo shop, and at addresses without a page. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { enginesOfQuick } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -36,6 +36,34 @@ it('Programs that ask for JSON get the error of the API', async () => {
   const reply = await fetch(`${live.url}/`, { headers: { Accept: 'application/json' } });
   expect(reply.status).toBe(404);
   expect(await reply.json()).toMatchObject({ data: { code: 'not_found' } });
+});
+
+it('A browser at an address that has no page gets one with the way on, and programs get the error of the API', async () => {
+  for (const server of [live, trial])
+    for (const path of ['/nope', '/docs/nope', '/docs/api/nope/', '/nope.js']) {
+      const reply = await fetch(server.url + path, html);
+      const text = await reply.text();
+      expect([path, reply.status, reply.headers.get('content-type')]).toEqual([
+        path,
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      expect(text).toContain('Page not found');
+      expect(text).toContain(`href="${server.url}/docs"`);
+      expect(text).not.toContain('nope');
+      for (const Accept of ['*/*', 'application/json']) {
+        const refused = await fetch(server.url + path, { headers: { Accept } });
+        expect(refused.status).toBe(404);
+        expect(await refused.json()).toMatchObject({ status: 'error', data: { code: 'not_found' } });
+      }
+    }
+  for (const path of ['/v1/nope', '/console/api/nope']) {
+    const reply = await fetch(live.url + path, html);
+    expect([path, reply.headers.get('content-type')]).toEqual([path, 'application/json; charset=utf-8']);
+  }
+  expect((await fetch(`${live.url}/nope`, { ...html, method: 'POST' })).headers.get('content-type')).toMatch(
+    /json/,
+  );
 });
 
 it('The demo shop keeps its place', async () => {
