@@ -17,12 +17,13 @@ export const texts = pick({
     worthOfAll: (sum: string) => `Worth ${sum} in all`,
     without: (codes: string) => `without ${codes}, for which there is no rate now`,
     rateOf: (coin: string, rate: string, age: string) => `1 ${coin} = ${rate}, ${age}`,
+    banks: (sum: string) => `of which for bank payouts: ${sum}`,
     fees: (sum: string) => `of which service fees: ${sum}`,
     where: 'Location',
     suspended: 'Suspended',
     nothing: 'No money yet. What payers send shows up here, less the service fee.',
     /** The columns of the table. */
-    sum: '“In all” is the sum of available, reserved and unsettled money. The networks hold what is available, not settled yet, and the service fees.',
+    sum: '“In all” is the sum of available, reserved and unsettled money. The networks hold what is available, not settled yet, the service fees, and the coins of bank payouts: a bank pays instead, and they stay there.',
     others: (codes: string) => `Nothing in ${codes}.`,
     transfers: 'Transfers',
     noTransfers:

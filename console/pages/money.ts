@@ -5,6 +5,7 @@
  */
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
+import { bankPayouts } from '../../src/contract/console-banks.js';
 import { currencies } from '../../src/contract/currencies.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { payouts } from '../../src/contract/payouts.js';
@@ -27,6 +28,8 @@ type Payout = ParsedData<typeof payouts.list>[number];
 
 interface Data {
   readonly balances: readonly Balance[];
+  /** The sums that banks have paid out, by currency: their coins stay on the networks. */
+  readonly banks: ReadonlyMap<string, number>;
   readonly transfers: Rows<Transfer>;
   readonly payouts: Rows<Payout>;
 }
@@ -73,17 +76,23 @@ const payoutList = listOf(payouts.list, {
 
 async function load(view: View): Promise<Data> {
   const { api, signal } = view;
-  const [held, sent, paid] = await Promise.all([
+  const [held, banks, sent, paid] = await Promise.all([
     api(balances.list, {}, signal),
+    api(bankPayouts.listSums, {}, signal),
     transferList.load(view),
     payoutList.load(view, { skip: 10 }),
   ]);
-  return { balances: held.data, transfers: sent, payouts: paid };
+  return {
+    balances: held.data,
+    banks: new Map(banks.data.map((one) => [one.currency, one.amount])),
+    transfers: sent,
+    payouts: paid,
+  };
 }
 
 function render(data: Data, view: View): TemplateResult {
   return html`<div class="panels">
-    ${balanceSection(data.balances, view)} ${transferSection(data.transfers, view)}
+    ${balanceSection(data, view)} ${transferSection(data.transfers, view)}
     ${section(
       texts.payouts,
       payoutList.table(
@@ -98,18 +107,20 @@ function render(data: Data, view: View): TemplateResult {
   </div>`;
 }
 
-function balanceSection(all: readonly Balance[], view: View): TemplateResult {
+function balanceSection({ balances: all, banks }: Data, view: View): TemplateResult {
   const isHeld = ({ totalBalance, availableBalance }: Balance) =>
     totalBalance !== 0 || availableBalance !== 0;
   const held = all.filter((one) => isHeld(one) || one.isSuspended);
   const others = all.filter((one) => !held.includes(one)).map(({ currency }) => currency);
-  const part =
+  const sumIn =
     (name: 'reservedBalance' | 'unsettledBalance' | 'networkCharges') =>
     ({ currency, ...one }: Balance) =>
       amount(one[name] ?? 0, currency);
+  const part = (text: string) => html`<div><small>${text}</small></div>`;
   const places = (balance: Balance) => {
     const { currency, networks = [] } = balance;
-    const fees = feesOf(balance);
+    const paid = banks.get(currency) ?? 0;
+    const fees = feesOf(balance, paid);
     const most = Math.max(Number.MIN_VALUE, ...networks.map((one) => one.amount));
     return html`${networks.map(
       (one) =>
@@ -117,7 +128,7 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
           ${one.network}: ${amount(one.amount, currency)}
           <progress max=${most} value=${Math.max(one.amount, 0)} aria-hidden="true"></progress>
         </div>`,
-    )}${hasFees(fees) ? html`<small class="fees">${texts.fees(amount(fees, currency))}</small>` : nothing}`;
+    )}${paid > 0 && networks.length > 0 ? part(texts.banks(amount(paid, currency))) : nothing}${hasFees(fees) ? part(texts.fees(amount(fees, currency))) : nothing}`;
   };
   return section(
     texts.balances,
@@ -138,10 +149,10 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
                 kind: 'money',
                 cell: ({ availableBalance, currency }) => amount(availableBalance, currency),
               },
-              { label: texts.reserved, kind: 'money', cell: part('reservedBalance') },
-              { label: texts.unsettled, kind: 'money', cell: part('unsettledBalance') },
+              { label: texts.reserved, kind: 'money', cell: sumIn('reservedBalance') },
+              { label: texts.unsettled, kind: 'money', cell: sumIn('unsettledBalance') },
               ...(held.some(({ networkCharges = 0 }) => networkCharges !== 0)
-                ? [{ label: texts.charges, kind: 'money' as const, cell: part('networkCharges') }]
+                ? [{ label: texts.charges, kind: 'money' as const, cell: sumIn('networkCharges') }]
                 : []),
               {
                 label: texts.total,
@@ -176,10 +187,10 @@ const totalOf = (one: Balance) =>
 
 /**
  * The service fees among the coins that the networks hold, less the charges of networks that they have covered: what is
- * neither available nor unsettled.
+ * neither available nor unsettled, and was not paid out by a bank instead.
  */
-const feesOf = ({ networks = [], availableBalance, unsettledBalance = 0 }: Balance) =>
-  sumOfDecimals([...networks.map((one) => one.amount), -availableBalance, -unsettledBalance]);
+const feesOf = ({ networks = [], availableBalance, unsettledBalance = 0 }: Balance, paidByBank: number) =>
+  sumOfDecimals([...networks.map((one) => one.amount), -availableBalance, -unsettledBalance, -paidByBank]);
 
 const hasFees = (fees: string) => fees !== '0' && !fees.startsWith('-');
 

@@ -67,6 +67,15 @@ export const bankPayouts = {
     data: z.object({ waiting: z.array(bankPayout), ended: z.array(bankPayout) }),
     sample: { message: 'Bank payouts fetched', data: { waiting: [samplePayout], ended: [] } },
   }),
+  listSums: endpoint({
+    method: 'GET',
+    path: '/console/api/bank-payouts/sums',
+    key: 'session',
+    description:
+      'Returns the sums of all payouts to bank accounts that have not failed, one per currency. The coins of these are still on the networks: a bank pays instead.',
+    data: z.array(z.object({ currency: z.string(), amount: z.number() })),
+    sample: { message: 'Sums fetched', data: [{ currency: 'USDT', amount: 250 }] },
+  }),
   create: endpoint({
     method: 'POST',
     path: '/console/api/bank-payouts',

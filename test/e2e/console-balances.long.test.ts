@@ -50,6 +50,17 @@ beforeAll(async () => {
       walletAddress: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
     },
   });
+  const { data: account } = await stage.merchant.bankAccounts.create({
+    body: {
+      accountNumber: 'DE89370400440532013000',
+      accountBank: 'Sparkasse Bonn',
+      country: 'DE',
+      currency: 'EUR',
+      accountName: 'Ada Example',
+    },
+  });
+  const words = `payouts create --mode test --currency USDT --amount 12.5 --reference Rent --bank-account ${account.id}`;
+  await runCommand(env(), ...words.split(' '), '--merchant', await merchantIdOf(env()));
 }, 90_000);
 
 async function open(page: Page): Promise<void> {
@@ -79,8 +90,23 @@ test('each row adds up to its last sum, as the page shows them', async () => {
     );
     const held = await sums('Available', 'Not settled yet');
     const fees = plain(await row.getByText('of which service fees:').innerText());
-    expect(sumOfDecimals(places)).toBe(sumOfDecimals([...held, fees]));
+    const banks = await row.getByText('of which for bank payouts:').allInnerTexts();
+    expect(sumOfDecimals(places)).toBe(sumOfDecimals([...held, fees, ...banks.map(plain)]));
   }
+});
+
+test('the service fees are those of the payments: coins of a bank payout, which stay on the network, are none', async () => {
+  const page = await signInAs('owner', stage, env());
+  await open(page);
+  const { data: payments } = await stage.merchant.transactions.list({});
+  const fees = payments.flatMap(({ credited = [] }) =>
+    credited.filter(({ currency }) => currency === 'USDT').map(({ fee }) => fee),
+  );
+  const row = table(page).getByRole('row', { name: /^USDT/ });
+  expect(plain(await row.getByText('of which for bank payouts:').innerText())).toBe('12.50');
+  expect(Number(plain(await row.getByText('of which service fees:').innerText()))).toBe(
+    Number(sumOfDecimals(fees)),
+  );
 });
 
 test('the worth of each balance is shown, with a total, and with the rates and their ages', async () => {

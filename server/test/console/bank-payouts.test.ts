@@ -59,6 +59,8 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     who.send('POST', `${path}/${id}/${how}`, { body });
   const list = async () =>
     (await ada.send('GET', path)).body.data as unknown as Record<'waiting' | 'ended', BankPayout[]>;
+  const sums = async () =>
+    (await ada.send('GET', `${path}/sums`)).body.data as unknown as { currency: string; amount: number }[];
   const audited = async (id: string) =>
     ((await run('audit list')).json as { subjectId: string; action: string; actor: string; after: object }[])
       // Calls that changed nothing leave a trace of their own.
@@ -113,6 +115,23 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     expect((await end(id, 'fail', { reason: 'Again' })).body.data).toEqual(failed.body.data);
     expect(await merchant.balance()).toEqual(before);
     expect((await audited(id)).map(({ action }) => action)).toEqual(['payout.created', 'payout.failed']);
+  });
+
+  it('The sums count each payout to a bank that has not failed, and no transfer', async () => {
+    const sumOf = async () => (await sums()).find(({ currency }) => currency === 'USDT')?.amount ?? 0;
+    const before = await sumOf();
+    const [waiting, sent, failed] = [
+      await made('3', 'Sum 1'),
+      await made('4.5', 'Sum 2'),
+      await made('7', 'Sum 3'),
+    ];
+    expect(await sumOf()).toBeCloseTo(before + 14.5, 9);
+    await end(sent.id, 'settle', {});
+    await end(failed.id, 'fail', { reason: 'Closed' });
+    expect(await sumOf()).toBeCloseTo(before + 7.5, 9);
+    await merchant.until((await merchant.withdraw()).id, 'success');
+    expect(await sumOf()).toBeCloseTo(before + 7.5, 9);
+    await end(waiting.id, 'fail', { reason: 'Closed' });
   });
 
   it('One from the command line is seen, and ended there: nobody returns to their own balance what was paid to them', async () => {
@@ -186,6 +205,7 @@ describe.each(enginesOfTurn)('Bank payouts of people, on $name', (engine) => {
     );
     const eve = await signIn(server, 'owner', 'eve@other.example', foreign);
     expect((await eve.send('GET', path)).body.data).toEqual({ waiting: [], ended: [] });
+    expect((await eve.send('GET', `${path}/sums`)).body.data).toEqual([]);
     expect((await createPayout('1', 'Mine', eve)).body.data.code).toBe('not_found');
     for (const unknown of [id, 'ZZZZZZZZZZZZZZZZZZZZZZZZZZ']) {
       expect((await end(unknown, 'settle', {}, eve)).body.data.code).toBe('not_found');

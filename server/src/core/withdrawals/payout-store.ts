@@ -12,6 +12,7 @@ import { sortableDecimal } from './sortable-amount.js';
 import { operatorsPage, type OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { countRows, having, inScope, rowById, rowsInOrder, updateRow } from '../db/rows.js';
+import { sumUnits } from '../db/units.js';
 import { valuesOf } from '../db/values.js';
 
 const payouts = valuesOf(tables.payouts);
@@ -105,6 +106,23 @@ export async function listOfBanks(
     .limit(most)
     .execute();
   return rows.map(payouts.decode);
+}
+
+/** Sums of the payouts to banks that have not failed, by currency, in its unit. */
+export async function sumsOfBanks(
+  reader: Reader,
+  scope: Scope,
+): Promise<{ readonly currency: string; readonly units: bigint }[]> {
+  const rows = await reader
+    .selectFrom('payouts')
+    .select(['currency', sumUnits(reader, 'amount').as('units')])
+    .$call(inScope(scope))
+    .where('transfer_id', 'is', null)
+    .where('status', '<>', 'failed')
+    .groupBy('currency')
+    .orderBy('currency')
+    .execute();
+  return rows.map(({ currency, units }) => ({ currency, units: BigInt(units) }));
 }
 
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */

@@ -183,6 +183,9 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     listOfBanks: (reader: Reader, scope: Scope, status: 'processing' | 'success' | 'failed', most: number) =>
       store.listOfBanks(reader, scope, status, most),
 
+    /** The parts of a merchant's custody that banks have paid out instead, by currency. */
+    sumsOfBanks: store.sumsOfBanks,
+
     /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
     listBankPayouts: (filter: OperatorFilter): Promise<PayoutRow[]> =>
       store.listBankPayouts(database.reader, filter),

@@ -7,6 +7,8 @@ export function createBankPayoutHandlers(bankPayouts: BankPayouts): Handlers<Con
   return {
     list: (_input, { caller }) => replyWith(bankPayouts.list(caller)),
 
+    listSums: (_input, { caller }) => replyWith(bankPayouts.sums(caller)),
+
     create: ({ body }, { caller, change }) =>
       change((transaction) => bankPayouts.create(transaction, caller, body)),
 

@@ -77,6 +77,14 @@ export function createBankPayouts(deps: Deps) {
       return { waiting: await view(reader, scope, waiting ?? []), ended: await view(reader, scope, ended) };
     },
 
+    async sums(scope: Scope) {
+      const sums = await payouts.sumsOfBanks(database.reader, scope);
+      return sums.map(({ currency: code, units }) => {
+        const currency = currencies.known(code);
+        return { currency: currency.code, amount: unitsToNumber(units, currency) };
+      });
+    },
+
     async create(transaction: Transaction, caller: PersonCaller, request: BankPayoutRequest) {
       const { row, isNew } = await payoutsByHand.create(transaction, caller, request, actorOf(caller));
       const { id, merchant_id, mode } = row;
