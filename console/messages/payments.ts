@@ -78,6 +78,7 @@ export const texts = pick({
     noReceipts: 'Nothing has arrived.',
     transaction: 'Transaction',
     counts: 'Counts',
+    lost: 'No longer on the network',
     countsNot: 'Does not count',
     creditedUnpaid: 'Credited, order not paid',
     confirmations: (had: number, needed: number) => `${had} of ${needed} confirmations`,

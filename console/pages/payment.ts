@@ -148,6 +148,7 @@ function credit({ credited = [] }: PaymentRecord, view: View): TemplateResult {
 
 /** Money that arrived for an order that is not paid needs somebody. */
 function countsTag({ counts, status }: Receipt, isUnpaid: boolean): TemplateResult {
+  if (status === 'lost') return tag(texts.lost, 'bad');
   if (!counts) return tag(texts.countsNot, 'caution');
   return isUnpaid && status === 'confirmed'
     ? tag(texts.creditedUnpaid, 'caution')
@@ -169,12 +170,14 @@ function receipts(payment: PaymentRecord, view: View): TemplateResult {
         cell: (one) =>
           html`${copyable(one.txHash, view, short(one.txHash))} ${outside(one.explorerUrl, texts.explorer)}`,
       },
-      { label: texts.received, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
+      { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
       { label: texts.network, cell: (one) => one.network },
       {
         label: texts.status,
         kind: 'status',
-        cell: (one) => html`${countsTag(one, isUnpaid)} <small>${confirmations(one)}</small>`,
+        cell: (one) =>
+          html`${countsTag(one, isUnpaid)}
+          ${one.status === 'lost' ? nothing : html`<small>${confirmations(one)}</small>`}`,
       },
       { label: texts.time, kind: 'time', cell: (one) => time(one.firstSeenAt) },
     ],

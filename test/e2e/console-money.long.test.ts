@@ -44,6 +44,22 @@ test('a late and short payment says what happened and what to do, and its money 
   await inspect(page, 'console-late-payment');
 });
 
+test('a transfer that the network has dropped is said to be gone, and is not called good', async () => {
+  const { payment } = await stage.createLocked('USDT', 'tron');
+  await stage.send(payment, payment.amount ?? 0);
+  await stage.sandbox('blocks', { network: 'tron', count: 3 });
+  await until(payment, 'settled');
+  await stage.sandbox('reorgs', { network: 'tron', depth: 4 });
+  await until(payment, 'reversed');
+  const page = await signInAs('owner', stage, env());
+  await go(page, `payment/${payment.id}`);
+  const row = page.getByRole('table', { name: 'Transfers' }).locator('tbody tr');
+  expect(await row.locator('.tag').allInnerTexts()).toEqual(['No longer on the network']);
+  expect(await row.locator('.tag.good').count()).toBe(0);
+  expect(await row.getByText('Counts').count()).toBe(0);
+  await inspect(page, 'console-lost-transfer');
+});
+
 test('a payment says its excess at its top', async () => {
   const page = await signInAs('owner', stage, env());
   await go(page, `payment/${excess.id}`);

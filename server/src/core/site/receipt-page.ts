@@ -137,7 +137,7 @@ function transfer(receipt: Receipt, texts: PageTexts['receipt']): Html {
   return row(
     ltr(money(amount, currency)),
     facts(
-      html`${counts ? texts.counted : texts.notCounted} · ${depth}`,
+      html`${counts && status !== 'lost' ? texts.counted : texts.notCounted} · ${depth}`,
       time(firstSeenAt),
       hashLink(txHash, explorerUrl),
     ),
