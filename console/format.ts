@@ -25,23 +25,19 @@ function formatsOf(timeZone: string) {
   return formats;
 }
 
-/** A time in the shop's zone, with UTC on hover. */
-export function time(iso: string | number | null | undefined): TemplateResult | string {
+/**
+ * A time in the shop's zone, with UTC on hover.
+ * @param exact writes it more exactly than to the minute
+ */
+export function time(
+  iso: string | number | null | undefined,
+  exact?: Intl.DateTimeFormat,
+): TemplateResult | string {
   if (iso === null || iso === undefined || iso === '') return '';
   const date = new Date(iso);
   const { zone, day, clock } = formatsOf(shopZone());
   const utc = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
   return html`<time datetime=${date.toISOString()} title=${zone === 'UTC' ? utc : `${zone}; ${utc}`}
-    >${day.format(date)}<span class="clock">, ${clock.format(date)}</span></time
+    >${day.format(date)}<span class="clock">, ${(exact ?? clock).format(date)}</span></time
   >`;
 }
-
-/** Both days, as `1 – 31 Oct 2026`; one, if they are the same. */
-export const daysFrom = (first: string, last: string): string =>
-  new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' }).formatRange(
-    new Date(first),
-    new Date(last),
-  );
-
-/** `awaiting_approval` as `awaiting approval`, for words of the API that have no text here. */
-export const words = (code: string) => code.replaceAll('_', ' ');

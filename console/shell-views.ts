@@ -4,7 +4,6 @@ import type { ConsoleSession } from '../src/contract/console-people.js';
 import type { Mode } from './api.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Problem, Toast } from './shell-state.js';
-import type { Dialog } from './ui/dialog.js';
 import { more } from './ui/more.js';
 import { refuseSecret } from './ui/refuse-secret.js';
 
@@ -149,16 +148,3 @@ export function problemView(shown: Problem, retry: () => void, home: string): Te
     }
   </div>`;
 }
-
-export const keyboardDialog: Dialog = {
-  title: texts.keys,
-  text: html`<dl class="keys">
-    ${texts.keysText.map(
-      ([key, what]) =>
-        html`<div>
-          <dt><kbd>${key}</kbd></dt>
-          <dd>${what}</dd>
-        </div>`,
-    )}
-  </dl>`,
-};

@@ -30,7 +30,7 @@ import {
   type Question,
   type ShellState,
 } from './shell-state.js';
-import { frame, keyboardDialog, loadingView, problemView, toastView } from './shell-views.js';
+import { frame, loadingView, problemView, toastView } from './shell-views.js';
 import { signInView, takeToken, type SignIn } from './sign-in.js';
 import { dialogView, type Dialog } from './ui/dialog.js';
 import { markCuts } from './ui/whole.js';
@@ -418,9 +418,14 @@ export class CheckoutConsole extends LitElement {
     // A dialog reports its close in a later task: the question would still be open for the next key.
     if (this.querySelector('dialog[open]')) return;
     press(event, this, {
-      showKeys: () => void this.#ask(keyboardDialog),
+      showKeys: () => void this.#showKeys(),
       openPalette: () => void this.#openPalette(),
     });
+  }
+
+  async #showKeys(): Promise<void> {
+    const { keyboardDialog } = await import('./keyboard-dialog.js');
+    await this.#ask(keyboardDialog);
   }
 
   async #openPalette(): Promise<void> {

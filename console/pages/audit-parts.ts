@@ -2,13 +2,16 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { settingsApi } from '../../src/contract/console-settings.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
-import { amount, words } from '../format.js';
+import { amount } from '../format.js';
 import { texts, type Audited, type DescribedAction } from '../messages/audit.js';
 import type { View } from '../page.js';
 
 export type AuditEntry = ParsedData<typeof settingsApi.auditLog.list>[number];
 /** Decimals of a currency’s smallest unit, by its code. */
 export type Decimals = ReadonlyMap<string, number>;
+
+/** `case.handled` as `case handled`, for an action that has no sentence here. */
+const words = (action: string) => action.replaceAll('_', ' ').replace('.', ' ');
 
 const isDescribed = (action: string): action is DescribedAction => action in texts.sentences;
 
@@ -86,7 +89,7 @@ export function sentenceOf(entry: AuditEntry, decimals: Decimals, view: View): T
   const fields = { ...before, ...after };
   const named = textOf(fields['email'] ?? fields['name']);
   const audited: Audited = { fields, before, after, named, sum: sumOf(fields, decimals) };
-  const sentence = isDescribed(action) ? texts.sentences[action](audited) : words(action).replace('.', ' ');
+  const sentence = isDescribed(action) ? texts.sentences[action](audited) : words(action);
   const href = linkOf(entry, view);
   const parts = sentence
     .split(/[{}]/)

@@ -13,7 +13,8 @@ import {
 } from '../../src/contract/book-files.js';
 import { books, type Booking } from '../../src/contract/books.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
-import { amount, daysFrom, time } from '../format.js';
+import { daysFrom } from '../days.js';
+import { amount, time } from '../format.js';
 import { texts } from '../messages/books.js';
 import { page, type View } from '../page.js';
 import { chosenPeriod, daysOf } from '../period.js';
