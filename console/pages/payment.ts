@@ -20,7 +20,7 @@ import { emptyHint } from '../ui/empty.js';
 import { table } from '../ui/table.js';
 import { acceptButton, caseSection, handledTag } from './case-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
-import { life, story } from './story-parts.js';
+import { exactTime, life, story } from './story-parts.js';
 import { refundList, type Refund } from './refund-parts.js';
 import { deliveryList, type Delivery } from './webhook-parts.js';
 
@@ -155,6 +155,12 @@ function countsTag({ counts, status }: Receipt, isUnpaid: boolean): TemplateResu
     : tag(texts.counts, 'good');
 }
 
+/** The name of a network, if the payment has it: money may arrive on another one. */
+const nameOf = (code: string, { currencyNetwork, networkName, currencyOptions = [] }: PaymentRecord) =>
+  (code === currencyNetwork
+    ? networkName
+    : currencyOptions.find((one) => one.network === code)?.networkName) ?? code;
+
 function receipts(payment: PaymentRecord, view: View): TemplateResult {
   const { receipts: rows, unlistedReceipts = [], state } = payment;
   const isUnpaid = isInGroup(state, 'expired') || isInGroup(state, 'failed') || isInGroup(state, 'cancelled');
@@ -171,7 +177,7 @@ function receipts(payment: PaymentRecord, view: View): TemplateResult {
           html`${copyable(one.txHash, view, short(one.txHash))} ${outside(one.explorerUrl, texts.explorer)}`,
       },
       { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
-      { label: texts.network, cell: (one) => one.network },
+      { label: texts.network, cell: (one) => nameOf(one.network, payment) },
       {
         label: texts.status,
         kind: 'status',
@@ -179,7 +185,7 @@ function receipts(payment: PaymentRecord, view: View): TemplateResult {
           html`${countsTag(one, isUnpaid)}
           ${one.status === 'lost' ? nothing : html`<small>${confirmations(one)}</small>`}`,
       },
-      { label: texts.time, kind: 'time', cell: (one) => time(one.firstSeenAt) },
+      { label: texts.time, kind: 'time', cell: (one) => exactTime(one.firstSeenAt) },
     ],
     empty: texts.noReceipts,
   })}
@@ -204,7 +210,7 @@ const log = ({ transactionTimeLog }: PaymentRecord, view: View) =>
     view,
     rows: transactionTimeLog,
     columns: [
-      { label: texts.time, kind: 'time', cell: (one) => time(one.time) },
+      { label: texts.time, kind: 'time', cell: (one) => exactTime(one.time) },
       { label: texts.event, kind: 'prose', cell: (one) => one.event },
     ],
     empty: '',

@@ -5,9 +5,23 @@ import { isInGroup } from '../../src/contract/payment-states.js';
 import { amount, time } from '../format.js';
 import { texts as payments } from '../messages/payments.js';
 import { texts } from '../messages/story.js';
+import { language } from '../messages/pick.js';
 import { sumOfDecimals } from '../sum.js';
+import { shopZone } from '../zone.js';
 import type { Refund } from './refund-parts.js';
 import type { Delivery } from './webhook-parts.js';
+
+let seconds: { readonly zone: string; readonly format: Intl.DateTimeFormat } | undefined;
+
+/** A time to the second, as the payer's receipt has it: the events of a payment follow each other within a minute. */
+export function exactTime(iso: string): TemplateResult | string {
+  const zone = shopZone();
+  if (seconds?.zone !== zone) {
+    const format = new Intl.DateTimeFormat(language, { timeStyle: 'medium', timeZone: zone });
+    seconds = { zone, format };
+  }
+  return time(iso, seconds.format);
+}
 
 /** All that arrived in the currency of the payment, or otherwise in others. */
 function arrived({ credited = [], currency }: PaymentRecord): string {
@@ -120,7 +134,7 @@ export function life(
     ${stepsOf(payment, refunds, deliveries).map(
       ({ label, at, tone = '', note }) =>
         html`<li class="${at === undefined ? 'open' : ''} ${tone}">
-          <b>${label}</b> <small>${at === undefined ? (note ?? '–') : time(at)}</small>
+          <b>${label}</b> <small>${at === undefined ? (note ?? '–') : exactTime(at)}</small>
         </li>`,
     )}
   </ol>`;
