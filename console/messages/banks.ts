@@ -7,11 +7,11 @@ export const texts = pick({
     waiting: 'Waiting for the bank',
     noWaiting: 'Nothing waits for the bank. Payouts that you ask for are here until they are sent.',
     mostWaiting: (most: number) =>
-      `At most ${most} are shown here: those that have waited longest. Any others follow as these end.`,
+      `At most ${most} are listed here: those that have waited longest. Any others follow as these end.`,
     ended: 'Sent and failed',
     noEnded: 'No payout to a bank has ended yet. Sent and failed ones are kept here.',
     mostEnded: (most: number) =>
-      `At most ${most} are shown here: the newest. The page “Money” lists all payouts.`,
+      `At most ${most} are listed here: the newest. The page “Money” lists all payouts.`,
     toBalances: 'To the balances',
     accounts: 'Bank accounts',
     noAccounts: 'No bank account yet. Add the one that you pay out to.',
@@ -27,11 +27,12 @@ export const texts = pick({
     ageOf: (days: number, hours: number) =>
       days > 0 ? `${days} ${days === 1 ? 'day' : 'days'}` : hours > 0 ? `${hours} h` : 'Less than 1 h',
     changed: 'Changed',
-    operator: 'Recorded on the command line: the operator of the server ends it',
+    commandLine: 'Command line',
+    operator: 'The operator of the server ends those that were recorded on the command line.',
     taken: (sums: string) =>
       `${sums} left the balance when the payouts were recorded. A payout that fails gives its amount back.`,
     takenByShown: (sums: string) =>
-      `${sums} left the balance for the payouts that are shown. A payout that fails gives its amount back.`,
+      `${sums} left the balance for the payouts that are listed. A payout that fails gives its amount back.`,
     create: 'New bank payout…',
     createTitle: 'New bank payout',
     createText:

@@ -18,7 +18,7 @@ import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { emptyHint } from '../ui/empty.js';
-import { listOf, type Rows } from '../ui/list.js';
+import { listOf, pager, type Rows } from '../ui/list.js';
 import { rowActions } from '../ui/more.js';
 import { table } from '../ui/table.js';
 import { tones } from './transfer-parts.js';
@@ -29,6 +29,8 @@ type Account = ParsedData<typeof bankAccounts.list>[number];
 
 interface Data extends Payouts {
   readonly accounts: Rows<Account>;
+  /** The query of the view that read them. */
+  readonly query: URLSearchParams;
 }
 
 const accountList = listOf(bankAccounts.list, {
@@ -47,7 +49,7 @@ async function load(view: View): Promise<Data> {
     view.api(bankPayouts.list, {}, view.signal),
     accountList.load(view),
   ]);
-  return { ...paid.data, accounts };
+  return { ...paid.data, accounts, query: view.query };
 }
 
 /** Those of all pages: a payout may go to any of them. */
@@ -86,7 +88,18 @@ function remainsOf(available: number, taken: string): string | undefined {
   return rest.startsWith('-') ? '0' : rest;
 }
 
-/** The API has no pages of them, and does not say whether it left some out: a full list may be all of them. */
+const rowsPerPage = 25;
+
+/** The rows of a page, the last one at most: the API returns those of all pages together. */
+function pageOf(all: readonly Payout[], query: URLSearchParams, pageName: string): Rows<Payout> {
+  const last = Math.max(1, Math.ceil(all.length / rowsPerPage));
+  const start = (Math.min(last, Number(query.get(pageName) ?? 1)) - 1) * rowsPerPage;
+  const rows = all.slice(start, start + rowsPerPage);
+  const pagination = { total: all.length, count: rows.length, from: start + 1, to: start + rows.length };
+  return { rows, pagination, query };
+}
+
+/** The API does not say whether it left some out: a full list may be all of them. */
 const isFull = (rows: readonly Payout[]) => rows.length >= mostBankPayouts;
 const limitOf = (rows: readonly Payout[], text: (most: number) => string) =>
   isFull(rows) ? html`<p><small>${text(mostBankPayouts)}</small></p>` : nothing;
@@ -107,8 +120,9 @@ const render = (data: Data, view: View): TemplateResult =>
   html`<div class="panels">
     ${section(
       texts.waiting,
-      html`${takenOf(data.waiting)} ${limitOf(data.waiting, texts.mostWaiting)}
-      ${waitingTable(data.waiting, view)}`,
+      html`${takenOf(data.waiting)}
+      ${data.waiting.some(({ isOwn }) => !isOwn) ? html`<p><small>${texts.operator}</small></p>` : nothing}
+      ${limitOf(data.waiting, texts.mostWaiting)} ${waitingTable(data, view)}`,
       button(view, {
         text: texts.create,
         permission: 'bankPayouts.create',
@@ -117,7 +131,7 @@ const render = (data: Data, view: View): TemplateResult =>
         run: () => create(view),
       }),
     )}
-    ${section(texts.ended, html`${limitOf(data.ended, texts.mostEnded)} ${endedTable(data.ended, view)}`)}
+    ${section(texts.ended, html`${limitOf(data.ended, texts.mostEnded)} ${endedTable(data, view)}`)}
     ${section(
       texts.accounts,
       accountList.table(
@@ -139,10 +153,12 @@ const render = (data: Data, view: View): TemplateResult =>
     )}
   </div>`;
 
-const waitingTable = (rows: readonly Payout[], view: View) =>
-  table<Payout>({
+const waitingTable = ({ waiting, query }: Data, view: View) => {
+  const page = pageOf(waiting, query, 'waitingPage');
+  return html`${table<Payout>({
     label: texts.waiting,
-    rows,
+    rows: page.rows,
+    filters: ['waitingPage'],
     view,
     columns: [
       { label: texts.account, kind: 'prose', cell: to },
@@ -151,7 +167,7 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
         label: texts.reference,
         kind: 'prose',
         cell: ({ reference, isOwn }) =>
-          html`${copyable(reference, view)} ${isOwn ? nothing : html`<small>${texts.operator}</small>`}`,
+          html`${copyable(reference, view)} ${isOwn ? nothing : html`<small>${texts.commandLine}</small>`}`,
       },
       { label: texts.age, kind: 'time', cell: (one) => ageOf(one, view) },
       {
@@ -184,12 +200,16 @@ const waitingTable = (rows: readonly Payout[], view: View) =>
       query: { do: 'create' },
       permission: 'bankPayouts.create',
     }),
-  });
+  })}
+  ${pager(page, view, texts.waiting, 'waitingPage')}`;
+};
 
-const endedTable = (rows: readonly Payout[], view: View) =>
-  table<Payout>({
+const endedTable = ({ ended, query }: Data, view: View) => {
+  const page = pageOf(ended, query, 'endedPage');
+  return html`${table<Payout>({
     label: texts.ended,
-    rows,
+    rows: page.rows,
+    filters: ['endedPage'],
     view,
     columns: [
       { label: texts.account, kind: 'prose', cell: to },
@@ -208,7 +228,9 @@ const endedTable = (rows: readonly Payout[], view: View) =>
       { label: texts.changed, kind: 'time', cell: ({ updatedAt }) => time(updatedAt) },
     ],
     empty: emptyHint(view, texts.noEnded, { text: texts.toBalances, page: 'money' }),
-  });
+  })}
+  ${pager(page, view, texts.ended, 'endedPage')}`;
+};
 
 /** Asks for amount, account and text, shows what is left of the balance, and takes it only then. */
 async function create(view: View): Promise<void> {

@@ -87,6 +87,50 @@ interface List<Row, Query, Data extends Rows<Row>> {
   ) => TemplateResult;
 }
 
+type Press = Event & { readonly currentTarget: Element };
+
+/** The button keeps the focus; the list's heading comes into view, and the new range is read out. */
+function showTop({ currentTarget }: Press): void {
+  const nav = currentTarget.parentElement;
+  // Not before: a list that others add to would be read out all the time.
+  nav?.querySelector('span')?.setAttribute('role', 'status');
+  nav?.closest('section, main')?.querySelector('h1, h2')?.scrollIntoView({ block: 'nearest' });
+}
+
+/**
+ * The range that is shown, and the buttons for others; nothing if one page has all rows.
+ * @param pageName the name of the page number in the address
+ */
+export function pager<Row>(
+  { pagination, query: read }: Rows<Row>,
+  view: View,
+  label: string,
+  pageName: string,
+): TemplateResult | typeof nothing {
+  if (!pagination?.from) return nothing;
+  const { total, from, to } = pagination;
+  if (from === 1 && to >= total) return nothing;
+  const { query } = view;
+  const current = Number(query.get(pageName) ?? 1);
+  // A filter starts `page` again. Here, another list of the page keeps its place.
+  const page = query.get('page') ?? '';
+  // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
+  const turner = (text: string, number: number, isEnd: boolean) => {
+    // Rows of an earlier address do not say if this one has a next page.
+    const isOff = isEnd || read !== query;
+    const turn = (event: Press) => {
+      if (isOff) return;
+      showTop(event);
+      view.filter({ page, [pageName]: number > 1 ? number : '' });
+    };
+    return html`<button aria-disabled=${isOff} @click=${turn}>${text}</button>`;
+  };
+  return html`<nav class="pages" aria-label="${label}: ${common.pages}">
+    <span>${common.rows(from, to, total)}</span>
+    ${turner(common.newer, current - 1, current < 2)} ${turner(common.older, current + 1, to >= total)}
+  </nav>`;
+}
+
 /** @typeParam Data the rows, and what else the columns and filters are computed from */
 export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<Row>>(
   endpoint: ListEndpoint<Row, Query>,
@@ -121,28 +165,6 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
     return filterBar(view, shown, hasPeriod ? periodFields(view) : nothing);
   }
 
-  /** @param read the query that the rows are of. Those of an earlier address do not say if this one has a next page */
-  function pager({ total, from, to }: Pagination, view: View, read: unknown): TemplateResult {
-    const { query } = view;
-    const current = Number(query.get(pageName) ?? 1);
-    // A filter starts `page` again. Here, another list of the page keeps its place.
-    const page = query.get('page') ?? '';
-    // At the end of the list, the button that was pressed keeps the focus: a disabled one would lose it.
-    const turner = (text: string, number: number, isEnd: boolean) => {
-      const isOff = isEnd || read !== query;
-      return html`<button
-        aria-disabled=${isOff}
-        @click=${() => isOff || view.filter({ page, [pageName]: number > 1 ? number : '' })}
-      >
-        ${text}
-      </button>`;
-    };
-    return html`<nav class="pages" aria-label="${label}: ${common.pages}">
-      <span>${common.rows(from, to, total)}</span>
-      ${turner(common.newer, current - 1, current < 2)} ${turner(common.older, current + 1, to >= total)}
-    </nav>`;
-  }
-
   return {
     asked,
     async load(view, of) {
@@ -168,7 +190,7 @@ export function listOf<Row, Query extends object, Data extends Rows<Row> = Rows<
         empty,
         done,
       })}
-      ${data.pagination?.from ? pager(data.pagination, view, data.query) : nothing}`,
+      ${pager(data, view, label, pageName)}`,
   };
 }
 

@@ -126,9 +126,18 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   const pager = page.getByRole('navigation', { name: 'Bank accounts: pages' });
   await expect.poll(() => rows.count()).toBe(25);
   await inspect(page, 'console-bank-accounts');
-  await pager.getByRole('button', { name: 'Older' }).press('Enter');
+  const older = pager.getByRole('button', { name: 'Older' });
+  await older.scrollIntoViewIfNeeded();
+  const heading = page.getByRole('heading', { name: 'Bank accounts' });
+  const isInView = () => heading.evaluate((one) => one.getBoundingClientRect().top >= 0);
+  expect(await isInView()).toBe(false);
+  await older.press('Enter');
   await expect.poll(() => rows.count()).toBe(all.length - 25);
   await rows.last().getByText(oldest).waitFor();
+  // The list begins in view, its range is read out, and the next press is where the last one was.
+  expect(await isInView()).toBe(true);
+  await pager.getByRole('status').getByText(`26–${all.length} of ${all.length}`).waitFor();
+  expect(await older.evaluate((one) => one === document.activeElement)).toBe(true);
   expect(new URL(page.url()).search).toBe('?accountsPage=2');
   await press(page, 'New bank payout…');
   const choices = page.getByRole('dialog').locator('select[name=bankAccountId] option');
@@ -149,31 +158,44 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   expect(new URL(page.url()).search).toBe('');
 });
 
-test('the lists of bank payouts, which have no pages, say so once they are full, and the sum is then of those shown', async () => {
+test('bank payouts have pages of 25; a full list says that there may be others, and the sum is then of those listed', async () => {
   const page = await signInAs('manager', stage, env());
   let count = 99;
   // One real payout, many times: a hundred would take far longer to record and to end.
   await page.route('**/console/api/bank-payouts', async (route) => {
     // The console answers its own pages only, and this header of theirs is lost here.
     const headers = { ...route.request().headers(), 'sec-fetch-site': 'same-origin' };
-    const reply = (await (await route.fetch({ headers })).json()) as { data: { ended: readonly unknown[] } };
-    const many = Array.from({ length: count }, () => reply.data.ended[0]);
+    const reply = (await (await route.fetch({ headers })).json()) as { data: { ended: readonly object[] } };
+    const many = Array.from({ length: count }, () => ({ ...reply.data.ended[0], isOwn: false }));
     await route.fulfill({ json: { ...reply, data: { waiting: many, ended: many } } });
   });
-  const limits = page.getByText('At most 100 are shown here');
+  const limits = page.getByText('At most 100 are listed here');
   await go(page, 'banks');
-  const rows = page.getByRole('table', { name: 'Sent and failed' }).locator('tbody tr');
-  await expect.poll(() => rows.count()).toBe(99);
+  const rows = page.getByRole('table', { name: 'Waiting for the bank' }).locator('tbody tr');
+  const pager = page.getByRole('navigation', { name: 'Waiting for the bank: pages' });
+  await expect.poll(() => rows.count()).toBe(25);
   expect(await limits.count()).toBe(0);
   await page.getByText(/^693\.00\sUSDT left the balance when the payouts were recorded\./).waitFor();
+  // Once for all rows, not in each of them.
+  expect(await page.getByText(/operator of the server/).count()).toBe(1);
+  for (const range of ['26–50 of 99', '51–75 of 99', '76–99 of 99']) {
+    await pager.getByRole('button', { name: 'Older' }).press('Enter');
+    await pager.getByText(range).waitFor();
+  }
+  expect(await rows.count()).toBe(24);
+  expect(new URL(page.url()).search).toBe('?waitingPage=4');
+  await inspect(page, 'console-many-payouts');
   count = 100;
   await go(page, 'banks');
-  await expect.poll(() => rows.count()).toBe(100);
   expect(await limits.allInnerTexts()).toEqual([
-    'At most 100 are shown here: those that have waited longest. Any others follow as these end.',
-    'At most 100 are shown here: the newest. The page “Money” lists all payouts.',
+    'At most 100 are listed here: those that have waited longest. Any others follow as these end.',
+    'At most 100 are listed here: the newest. The page “Money” lists all payouts.',
   ]);
-  await page.getByText(/^700\.00\sUSDT left the balance for the payouts that are shown\./).waitFor();
+  await page.getByText(/^700\.00\sUSDT left the balance for the payouts that are listed\./).waitFor();
+  count = 25;
+  await go(page, 'banks');
+  await expect.poll(() => rows.count()).toBe(25);
+  expect(await pager.count()).toBe(0);
 });
 
 test('customers, plans and subscribers show each other by name, with payments and sums', async () => {
