@@ -72,7 +72,12 @@ export const texts = pick({
     cancelReason: 'Reason',
     cancelAction: 'Cancel the transfer',
     cancelled: 'Cancelled',
-    payouts: 'Payouts',
+    payouts: 'Everything that left',
+    payoutsText:
+      'Transfers once they are being sent, which are listed above too, and payouts to banks. Failed ones stay here.',
+    way: 'By',
+    byTransfer: 'Transfer',
+    byBank: 'Bank payout',
     noPayouts: 'No payouts yet. A transfer to a saved address is one, and what goes to a bank.',
     destination: 'To',
     bankPayouts: 'Bank payouts',

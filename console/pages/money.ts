@@ -10,6 +10,7 @@ import { currencies } from '../../src/contract/currencies.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { payouts } from '../../src/contract/payouts.js';
 import { transfers } from '../../src/contract/transfers.js';
+import type { Mode } from '../api.js';
 import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/money.js';
@@ -34,11 +35,23 @@ interface Data {
   readonly payouts: Rows<Payout>;
 }
 
+/** The names of the networks, by mode. They are read once: a name does not change. */
+const known = new Map<Mode, ReadonlyMap<string, string>>();
+
+async function readNames({ api, mode, signal }: View): Promise<void> {
+  if (known.has(mode)) return;
+  const { data } = await api(currencies.list, {}, signal);
+  known.set(mode, new Map(data.flatMap(({ networks }) => networks.map(({ code, name }) => [code, name]))));
+}
+
+/** The name of a network, or its code if it is no longer offered. */
+const nameOf = (network: string, { mode }: View) => known.get(mode)?.get(network) ?? network;
+
 const transferList = listOf(transfers.list, {
   label: texts.transfers,
   filters: [choice('status', texts.status, texts.statuses, (status) => ({ status }))],
   href: ({ id }, view) => view.link('transfer', id),
-  columns: () => [
+  columns: (view) => [
     { label: texts.amount, kind: 'money', cell: sumOf },
     {
       label: texts.status,
@@ -50,7 +63,10 @@ const transferList = listOf(transfers.list, {
       kind: 'hash',
       cell: ({ walletAddress = '' }) => html`<code>${short(walletAddress)}</code>`,
     },
-    { label: texts.network, cell: ({ walletNetwork }) => walletNetwork ?? '–' },
+    {
+      label: texts.network,
+      cell: ({ walletNetwork }) => (walletNetwork ? nameOf(walletNetwork, view) : '–'),
+    },
     { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
   ],
 });
@@ -58,6 +74,8 @@ const transferList = listOf(transfers.list, {
 const payoutList = listOf(payouts.list, {
   label: texts.payouts,
   pageName: 'payoutsPage',
+  href: ({ transfer }, view) =>
+    transfer === undefined ? view.link('banks') : view.link('transfer', transfer),
   columns: () => [
     { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
     {
@@ -70,6 +88,7 @@ const payoutList = listOf(payouts.list, {
       kind: 'hash',
       cell: ({ destination }) => html`<code>${destination}</code>`,
     },
+    { label: texts.way, cell: ({ transfer }) => (transfer === undefined ? texts.byBank : texts.byTransfer) },
     { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
   ],
 });
@@ -81,6 +100,7 @@ async function load(view: View): Promise<Data> {
     api(bankPayouts.listSums, {}, signal),
     transferList.load(view),
     payoutList.load(view, { skip: 10 }),
+    readNames(view),
   ]);
   return {
     balances: held.data,
@@ -95,11 +115,12 @@ function render(data: Data, view: View): TemplateResult {
     ${balanceSection(data, view)} ${transferSection(data.transfers, view)}
     ${section(
       texts.payouts,
-      payoutList.table(
-        data.payouts,
-        view,
-        emptyHint(view, texts.noPayouts, { text: texts.bankPayouts, page: 'banks' }),
-      ),
+      html`<p><small>${texts.payoutsText}</small></p>
+        ${payoutList.table(
+          data.payouts,
+          view,
+          emptyHint(view, texts.noPayouts, { text: texts.bankPayouts, page: 'banks' }),
+        )}`,
       view.can('bankPayouts.list')
         ? html`<a class="button" href=${view.link('banks')}>${texts.bankPayouts}</a>`
         : nothing,
@@ -125,7 +146,7 @@ function balanceSection({ balances: all, banks }: Data, view: View): TemplateRes
     return html`${networks.map(
       (one) =>
         html`<div class="place">
-          ${one.network}: ${amount(one.amount, currency)}
+          ${nameOf(one.network, view)}: ${amount(one.amount, currency)}
           <progress max=${most} value=${Math.max(one.amount, 0)} aria-hidden="true"></progress>
         </div>`,
     )}${paid > 0 && networks.length > 0 ? part(texts.banks(amount(paid, currency))) : nothing}${hasFees(fees) ? part(texts.fees(amount(fees, currency))) : nothing}`;
@@ -299,7 +320,7 @@ async function create(view: View): Promise<void> {
     text: html`<p>${texts.confirmText}</p>
       ${details([
         [texts.to, blocks(walletAddress)],
-        [texts.network, walletNetwork],
+        [texts.network, nameOf(walletNetwork, view)],
         [texts.arrives, sum],
         [texts.fee, amount(fee.data.amount, fee.data.currency)],
         // The same currency, as the server charges it. For its fee, it has accepted the amount as a decimal.

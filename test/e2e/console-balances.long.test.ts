@@ -133,7 +133,7 @@ test('each network has a bar, as long as what it holds', async () => {
   const page = await signInAs('owner', stage, env());
   await open(page);
   const bars = table(page).getByRole('row', { name: /^USDT/ }).locator('.place');
-  expect((await bars.allInnerTexts()).map((text) => text.split(':')[0])).toEqual(['tron', 'ethereum']);
+  expect((await bars.allInnerTexts()).map((text) => text.split(':')[0])).toEqual(['Tron', 'Ethereum']);
   const lengths = await bars
     .locator('progress')
     .evaluateAll((all) => all.map((one) => (one instanceof HTMLProgressElement ? one.position : 0)));

@@ -44,22 +44,6 @@ test('a late and short payment says what happened and what to do, and its money 
   await inspect(page, 'console-late-payment');
 });
 
-test('a transfer that the network has dropped is said to be gone, and is not called good', async () => {
-  const { payment } = await stage.createLocked('USDT', 'tron');
-  await stage.send(payment, payment.amount ?? 0);
-  await stage.sandbox('blocks', { network: 'tron', count: 3 });
-  await until(payment, 'settled');
-  await stage.sandbox('reorgs', { network: 'tron', depth: 4 });
-  await until(payment, 'reversed');
-  const page = await signInAs('owner', stage, env());
-  await go(page, `payment/${payment.id}`);
-  const row = page.getByRole('table', { name: 'Transfers' }).locator('tbody tr');
-  expect(await row.locator('.tag').allInnerTexts()).toEqual(['No longer on the network']);
-  expect(await row.locator('.tag.good').count()).toBe(0);
-  expect(await row.getByText('Counts').count()).toBe(0);
-  await inspect(page, 'console-lost-transfer');
-});
-
 test('a payment says its excess at its top', async () => {
   const page = await signInAs('owner', stage, env());
   await go(page, `payment/${excess.id}`);
@@ -166,12 +150,12 @@ test('the oldest payout is reached page by page, and the transfers keep their fi
 
   const page = await signInAs('owner', stage, env());
   await go(page, 'money?status=success&page=1');
-  const rows = page.getByRole('table', { name: 'Payouts' }).locator('tbody tr');
+  const rows = page.getByRole('table', { name: 'Everything that left' }).locator('tbody tr');
   const sumsIn = async () =>
     (await rows.locator('td:first-child').allInnerTexts()).map((text) => text.replace(/\s/g, ' ').trim());
   await expect.poll(sumsIn).toEqual(shown.slice(0, 10));
   await inspect(page, 'console-payouts');
-  const pager = page.getByRole('navigation', { name: 'Payouts: pages' });
+  const pager = page.getByRole('navigation', { name: 'Everything that left: pages' });
   await pager.getByRole('button', { name: 'Older' }).press('Enter');
   await expect.poll(sumsIn).toEqual(shown.slice(10));
   expect(await pager.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
@@ -187,4 +171,20 @@ test('the oldest payout is reached page by page, and the transfers keep their fi
   await pager.getByRole('button', { name: 'Newer' }).press('Enter');
   await page.waitForURL((url) => url.search === '?status=failed');
   await expect.poll(sumsIn).toEqual(shown.slice(0, 10));
+});
+
+test('the page of a payment says that the network has dropped its transfer, and does not call it good', async () => {
+  const { payment } = await stage.createLocked('USDT', 'tron');
+  await stage.send(payment, payment.amount ?? 0);
+  await stage.sandbox('blocks', { network: 'tron', count: 3 });
+  await until(payment, 'settled');
+  await stage.sandbox('reorgs', { network: 'tron', depth: 4 });
+  await until(payment, 'reversed');
+  const page = await signInAs('owner', stage, env());
+  await go(page, `payment/${payment.id}`);
+  const row = page.getByRole('table', { name: 'Transfers' }).locator('tbody tr');
+  expect(await row.locator('.tag').allInnerTexts()).toEqual(['No longer on the network']);
+  expect(await row.locator('.tag.good').count()).toBe(0);
+  expect(await row.getByText('Counts').count()).toBe(0);
+  await inspect(page, 'console-lost-transfer');
 });
