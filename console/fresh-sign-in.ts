@@ -1,13 +1,9 @@
 /** The fresh sign-in that money, keys and the team need: asked for with a passkey, or with a new link in this browser. */
-import { html } from 'lit';
 import { peopleApi, type ConsoleSession } from '../src/contract/console-people.js';
 import { CallFailure, createApi } from './api.js';
-import { inShell, onServer } from './command-line.js';
-import { shellTexts as texts } from './messages/common.js';
 import type { View } from './page.js';
 import { signInByPasskey } from './passkeys.js';
 import { messageOf } from './problems.js';
-import { copyable } from './ui/copy.js';
 
 export interface SignInHost {
   readonly apiUrl: string;
@@ -29,17 +25,12 @@ async function readSession({ apiUrl, enter }: SignInHost): Promise<ConsoleSessio
 
 /** False if the person gave up. */
 async function askToSignIn(host: SignInHost): Promise<boolean> {
+  const { freshSignInDialog } = await import('./fresh-sign-in-dialog.js');
   // A passkey may have been added since the session was read.
-  const { passkeys, merchant, person, role } = await readSession(host);
-  const invite = `users invite --merchant ${merchant.id} --email ${inShell(person.email)} --role ${role}`;
-  const answer = await host.ask({
-    title: texts.freshTitle,
-    text: html`<p>${texts.freshText}</p>
-      <p><small>${texts.freshLink}</small> ${copyable(onServer(invite), host)}</p>`,
-    action: passkeys > 0 ? texts.passkey : texts.goOn,
-  });
+  const session = await readSession(host);
+  const answer = await host.ask(freshSignInDialog(session, host));
   if (!answer) return false;
-  if (passkeys > 0) await usePasskey(host);
+  if (session.passkeys > 0) await usePasskey(host);
   return true;
 }
 

@@ -95,13 +95,6 @@ export const shellTexts = pick({
       forbidden: 'Your role does not allow this.',
       unexpected: 'The server’s reply was not understood. Its log has more under the request’s id.',
     },
-    freshTitle: 'Sign in again for this',
-    freshText:
-      'Money, keys and the team need a sign-in within the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done.',
-    freshLink:
-      'Another owner makes a link for you under Settings, Team. On the server, this command makes one:',
-    goOn: 'Continue',
-    passkey: 'Use a passkey',
   },
 });
 
