@@ -201,7 +201,7 @@ const waitingTable = ({ waiting, query }: Data, view: View) => {
       permission: 'bankPayouts.create',
     }),
   })}
-  ${pager(page, view, texts.waiting, 'waitingPage')}`;
+  ${pager(page, view, texts.waiting, 'waitingPage', common.older, common.newer)}`;
 };
 
 const endedTable = ({ ended, query }: Data, view: View) => {

@@ -100,12 +100,15 @@ function showTop({ currentTarget }: Press): void {
 /**
  * The range that is shown, and the buttons for others; nothing if one page has all rows.
  * @param pageName the name of the page number in the address
+ * @param before the text of the button to the page before this one
  */
 export function pager<Row>(
   { pagination, query: read }: Rows<Row>,
   view: View,
   label: string,
   pageName: string,
+  before = common.newer,
+  after = common.older,
 ): TemplateResult | typeof nothing {
   if (!pagination?.from) return nothing;
   const { total, from, to } = pagination;
@@ -127,7 +130,7 @@ export function pager<Row>(
   };
   return html`<nav class="pages" aria-label="${label}: ${common.pages}">
     <span>${common.rows(from, to, total)}</span>
-    ${turner(common.newer, current - 1, current < 2)} ${turner(common.older, current + 1, to >= total)}
+    ${turner(before, current - 1, current < 2)} ${turner(after, current + 1, to >= total)}
   </nav>`;
 }
 

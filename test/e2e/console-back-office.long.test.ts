@@ -179,7 +179,8 @@ test('bank payouts have pages of 25; a full list says that there may be others, 
   // Once for all rows, not in each of them.
   expect(await page.getByText(/operator of the server/).count()).toBe(1);
   for (const range of ['26–50 of 99', '51–75 of 99', '76–99 of 99']) {
-    await pager.getByRole('button', { name: 'Older' }).press('Enter');
+    // Those that have waited longest come first.
+    await pager.getByRole('button', { name: 'Newer' }).press('Enter');
     await pager.getByText(range).waitFor();
   }
   expect(await rows.count()).toBe(24);
