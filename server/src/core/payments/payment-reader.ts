@@ -15,7 +15,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { sealed } from '../db/personal-data.js';
 
 /** The number of payments whose public view a server caches. */
-const mostKept = 1000;
+const mostKept = 400;
 
 export type PaymentReader = ReturnType<typeof createPaymentReader>;
 

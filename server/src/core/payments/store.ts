@@ -260,8 +260,8 @@ async function findRecord(reader: Reader, scope: Scope | undefined, id: string) 
   return row && (!scope || isWithin(row, scope)) ? readRecord(reader, row) : undefined;
 }
 
-/** The number of payments that a server keeps. */
-const mostKept = 1000;
+/** The number of payments that a server keeps: those of the last seconds, whose payers choose and lock. Each takes memory, and time of every collection. */
+const mostKept = 400;
 
 /**
  * Keeps payments with their parts until they change: a payer's requests follow each other, pages ask every few seconds, and
