@@ -8,7 +8,7 @@ import pg from 'pg';
  * @typedef {object} StatementOfLife
  * @property {string} text
  * @property {number} calls
- * @property {number} ms all calls together; on PostgreSQL with planning, and without the way there and back
+ * @property {number} ms all calls together; on PostgreSQL with planning, and without network round trips
  * @property {string} plan the tables and indexes that it reads, as the database says; empty if it reads none
  */
 

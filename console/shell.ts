@@ -425,7 +425,8 @@ export class CheckoutConsole extends LitElement {
 
   async #showKeys(): Promise<void> {
     const { keyboardDialog } = await import('./keyboard-dialog.js');
-    await this.#ask(keyboardDialog);
+    // Another question may be open by now, and asking would answer it.
+    if (!this.querySelector('dialog[open]')) await this.#ask(keyboardDialog);
   }
 
   async #openPalette(): Promise<void> {

@@ -127,7 +127,10 @@ async function play(): Promise<void> {
 async function verify(): Promise<void> {
   const { placed, payment, elsewhere } = model;
   const paymentId = (elsewhere ?? payment)?.id ?? placed?.paymentId;
-  if (placed && paymentId) update({ verification: await verifyOrder(placed.id, paymentId) });
+  if (!placed || !paymentId) return;
+  const verification = await verifyOrder(placed.id, paymentId);
+  // Another order may have been placed meanwhile.
+  if (model.placed?.id === placed.id) update({ verification });
 }
 
 async function runSimulation(name: SimulationName): Promise<void> {
@@ -174,7 +177,7 @@ function onEvent(event: CheckoutEvent): void {
     savePayment(payment);
   }
   // A payment that was reversed must not be delivered any more.
-  if (type === 'checkout-success' || type === 'checkout-error') void run(verify);
+  if (type === 'checkout-success' || (type === 'checkout-error' && payment)) void run(verify);
 }
 
 function savePayment(payment: Payment): void {

@@ -308,7 +308,7 @@ export class Flow implements ReactiveController {
   async #openWallet(link: string, text: string): Promise<void> {
     const afterQr = await this.#afterQr.get().catch(() => undefined);
     if (afterQr)
-      return afterQr.openWallet(link, text, (notice) => this.#notify({ what: 'address', text: notice }));
+      return afterQr.openWallet(link, text, (notice) => this.#notify({ what: 'link', text: notice }));
     location.assign(link);
   }
 

@@ -220,6 +220,21 @@ describe('choosing a coin and a network', () => {
     await waitForStatus(element, 'choosing-network');
   });
 
+  it('a key that went down elsewhere, or is held, chooses nothing', async () => {
+    const element = await mountPayment(createdPayment());
+    const radio = element.shadowRoot?.querySelector<HTMLInputElement>('input[type=radio]');
+    const dispatch = (type: string, init: KeyboardEventInit) =>
+      radio?.dispatchEvent(new KeyboardEvent(type, init));
+    if (radio) radio.checked = true;
+    dispatch('keyup', { key: ' ' });
+    dispatch('keydown', { key: 'Enter', repeat: true });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(element.status).to.equal('choosing-currency');
+    dispatch('keydown', { key: ' ' });
+    dispatch('keyup', { key: ' ' });
+    await waitForStatus(element, 'choosing-network');
+  });
+
   it('the coin that this browser paid with last comes first', async () => {
     localStorage.setItem('crypto-checkout:last', 'BTC bitcoin');
     const element = await mountPayment(createdPayment());

@@ -28,7 +28,7 @@ export const texts = pick({
       days > 0 ? `${days} ${days === 1 ? 'day' : 'days'}` : hours > 0 ? `${hours} h` : 'Less than 1 h',
     changed: 'Changed',
     commandLine: 'Command line',
-    operator: 'The operator of the server ends those that were recorded on the command line.',
+    operator: 'Only the server’s operator can settle or fail payouts that were recorded on the command line.',
     taken: (sums: string) =>
       `${sums} left the balance when the payouts were recorded. A payout that fails gives its amount back.`,
     takenByShown: (sums: string) =>

@@ -93,7 +93,9 @@ const rowsPerPage = 25;
 /** The rows of a page, the last one at most: the API returns those of all pages together. */
 function pageOf(all: readonly Payout[], query: URLSearchParams, pageName: string): Rows<Payout> {
   const last = Math.max(1, Math.ceil(all.length / rowsPerPage));
-  const start = (Math.min(last, Number(query.get(pageName) ?? 1)) - 1) * rowsPerPage;
+  const asked = Number(query.get(pageName) ?? 1);
+  const page = Number.isSafeInteger(asked) ? Math.min(last, Math.max(1, asked)) : 1;
+  const start = (page - 1) * rowsPerPage;
   const rows = all.slice(start, start + rowsPerPage);
   const pagination = { total: all.length, count: rows.length, from: start + 1, to: start + rows.length };
   return { rows, pagination, query };

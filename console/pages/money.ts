@@ -29,7 +29,7 @@ type Payout = ParsedData<typeof payouts.list>[number];
 
 interface Data {
   readonly balances: readonly Balance[];
-  /** The sums that banks have paid out, by currency: their coins stay on the networks. */
+  /** The sums that banks pay out, or have paid out, by currency: their coins stay on the networks. */
   readonly banks: ReadonlyMap<string, number>;
   readonly transfers: Rows<Transfer>;
   readonly payouts: Rows<Payout>;
@@ -129,8 +129,8 @@ function render(data: Data, view: View): TemplateResult {
 }
 
 function balanceSection({ balances: all, banks }: Data, view: View): TemplateResult {
-  const isHeld = ({ totalBalance, availableBalance }: Balance) =>
-    totalBalance !== 0 || availableBalance !== 0;
+  const isHeld = ({ totalBalance, availableBalance, networks = [] }: Balance) =>
+    totalBalance !== 0 || availableBalance !== 0 || networks.length > 0;
   const held = all.filter((one) => isHeld(one) || one.isSuspended);
   const others = all.filter((one) => !held.includes(one)).map(({ currency }) => currency);
   const sumIn =

@@ -87,13 +87,18 @@ interface List<Row, Query, Data extends Rows<Row>> {
   ) => TemplateResult;
 }
 
+/** The time in which the rows of another page come. */
+const readOutMs = 5000;
+
 type Press = Event & { readonly currentTarget: Element };
 
 /** The button keeps the focus; the list's heading comes into view, and the new range is read out. */
 function showTop({ currentTarget }: Press): void {
   const nav = currentTarget.parentElement;
-  // Not before: a list that others add to would be read out all the time.
-  nav?.querySelector('span')?.setAttribute('role', 'status');
+  const range = nav?.querySelector('span');
+  // Only for a while: a list that others add to would be read out all the time.
+  range?.setAttribute('role', 'status');
+  setTimeout(() => range?.removeAttribute('role'), readOutMs);
   nav?.closest('section, main')?.querySelector('h1, h2')?.scrollIntoView({ block: 'nearest' });
 }
 

@@ -140,6 +140,8 @@ interface OptionLabel {
 
 /** True while an arrow key moves through the options. Browsers report that as a click as well. */
 let isMovingByKey = false;
+/** The option on which Space went down. */
+let pressed: EventTarget | undefined | null;
 
 function radioOption(
   kind: 'currency' | 'network',
@@ -157,14 +159,18 @@ function radioOption(
   };
   const onKeydown = (event: KeyboardEvent) => {
     isMovingByKey = event.key.startsWith('Arrow');
+    if (event.key === ' ') pressed = event.target;
+    // Held down, Enter would choose the first network as well.
     if (event.key !== 'Enter') return;
     event.preventDefault();
-    choose(event);
+    if (!event.repeat) choose(event);
   };
   const onKeyup = (event: KeyboardEvent) => {
     isMovingByKey = false;
+    const isPress = event.key === ' ' && pressed === event.target;
+    pressed = undefined;
     // Chromium and WebKit report no click on a checked option. Firefox does, unless this is prevented.
-    if (event.key !== ' ' || !(event.target as HTMLInputElement).checked) return;
+    if (!isPress || !(event.target as HTMLInputElement).checked) return;
     event.preventDefault();
     choose(event);
   };

@@ -32,7 +32,7 @@ export interface View {
 }
 
 /** The values that can be copied. */
-export type Copyable = 'amount' | 'address' | 'log' | 'id' | 'message';
+export type Copyable = 'amount' | 'address' | 'log' | 'id' | 'message' | 'link';
 /** The action that the payer is asked to confirm. */
 export type Question = 'cancel' | 'restart' | 'again';
 /** The parts that the payer can fold away. */

@@ -129,7 +129,7 @@ test('the oldest of many bank accounts is reached page by page, and a payout can
   const older = pager.getByRole('button', { name: 'Older' });
   await older.scrollIntoViewIfNeeded();
   const heading = page.getByRole('heading', { name: 'Bank accounts' });
-  const isInView = () => heading.evaluate((one) => one.getBoundingClientRect().top >= 0);
+  const isInView = () => heading.evaluate((one) => one.getBoundingClientRect().top >= 56);
   expect(await isInView()).toBe(false);
   await older.press('Enter');
   await expect.poll(() => rows.count()).toBe(all.length - 25);
@@ -177,7 +177,7 @@ test('bank payouts have pages of 25; a full list says that there may be others, 
   expect(await limits.count()).toBe(0);
   await page.getByText(/^693\.00\sUSDT left the balance when the payouts were recorded\./).waitFor();
   // Once for all rows, not in each of them.
-  expect(await page.getByText(/operator of the server/).count()).toBe(1);
+  expect(await page.getByText(/server’s operator/).count()).toBe(1);
   for (const range of ['26–50 of 99', '51–75 of 99', '76–99 of 99']) {
     // Those that have waited longest come first.
     await pager.getByRole('button', { name: 'Newer' }).press('Enter');

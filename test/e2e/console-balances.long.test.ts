@@ -90,7 +90,7 @@ test('each row adds up to its last sum, as the page shows them', async () => {
     );
     const held = await sums('Available', 'Not settled yet');
     const fees = plain(await row.getByText('of which service fees:').innerText());
-    const banks = await row.getByText('of which for bank payouts:').allInnerTexts();
+    const banks = await row.getByText('of which paid out by bank instead:').allInnerTexts();
     expect(sumOfDecimals(places)).toBe(sumOfDecimals([...held, fees, ...banks.map(plain)]));
   }
 });
@@ -103,7 +103,7 @@ test('the service fees are those of the payments: coins of a bank payout, which 
     credited.filter(({ currency }) => currency === 'USDT').map(({ fee }) => fee),
   );
   const row = table(page).getByRole('row', { name: /^USDT/ });
-  expect(plain(await row.getByText('of which for bank payouts:').innerText())).toBe('12.50');
+  expect(plain(await row.getByText('of which paid out by bank instead:').innerText())).toBe('12.50');
   expect(Number(plain(await row.getByText('of which service fees:').innerText()))).toBe(
     Number(sumOfDecimals(fees)),
   );

@@ -150,12 +150,12 @@ test('the oldest payout is reached page by page, and the transfers keep their fi
 
   const page = await signInAs('owner', stage, env());
   await go(page, 'money?status=success&page=1');
-  const rows = page.getByRole('table', { name: 'Everything that left' }).locator('tbody tr');
+  const rows = page.getByRole('table', { name: 'All payouts' }).locator('tbody tr');
   const sumsIn = async () =>
     (await rows.locator('td:first-child').allInnerTexts()).map((text) => text.replace(/\s/g, ' ').trim());
   await expect.poll(sumsIn).toEqual(shown.slice(0, 10));
   await inspect(page, 'console-payouts');
-  const pager = page.getByRole('navigation', { name: 'Everything that left: pages' });
+  const pager = page.getByRole('navigation', { name: 'All payouts: pages' });
   await pager.getByRole('button', { name: 'Older' }).press('Enter');
   await expect.poll(sumsIn).toEqual(shown.slice(10));
   expect(await pager.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);

@@ -228,7 +228,7 @@ async function tasksOfSettings(page: Page): Promise<void> {
 
   await task(page, 'where is how much', async ({ click }) => {
     await click('link', 'Money');
-    await page.getByRole('cell', { name: /^tron: .*USDT/ }).waitFor();
+    await page.getByRole('cell', { name: /^Tron: .*USDT/ }).waitFor();
   });
 
   await task(page, 'is a node behind', async ({ click }) => {

@@ -46,7 +46,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ An biya',
   backToShop: 'Ci gaba zuwa {host}',
   redirectSoon: 'Za ka koma {host} cikin daƙiƙa {seconds}.',
-  redirecting: 'Komawa shagon cikin daƙiƙa {seconds}.',
+  redirecting: 'Komawa shagon cikin daƙiƙa\u00a0{seconds}.',
   stay: 'Tsaya a nan',
   receipt: 'Rasiti',
   shop: 'Shago',

@@ -47,7 +47,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ A kwụọla',
   backToShop: 'Gaa na {host}',
   redirectSoon: 'Ị ga-alaghachi na {host} n’ime sekọnd {seconds}.',
-  redirecting: 'Ịlaghachi n’ụlọ ahịa n’ime sekọnd {seconds}.',
+  redirecting: 'Ịlaghachi n’ụlọ ahịa n’ime sekọnd\u00a0{seconds}.',
   stay: 'Nọrọ ebe a',
   receipt: 'Risiti',
   shop: 'Ụlọ ahịa',

@@ -46,7 +46,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ Imelipwa',
   backToShop: 'Endelea hadi {host}',
   redirectSoon: 'Utarudi {host} baada ya sekunde {seconds}.',
-  redirecting: 'Kurudi dukani baada ya sekunde {seconds}.',
+  redirecting: 'Kurudi dukani baada ya sekunde\u00a0{seconds}.',
   stay: 'Baki hapa',
   receipt: 'Risiti',
   shop: 'Duka',

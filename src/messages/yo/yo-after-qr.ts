@@ -48,7 +48,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ A ti san án',
   backToShop: 'Tẹ̀síwájú sí {host}',
   redirectSoon: 'O máa padà sí {host} ní ìṣẹ́jú àáyá {seconds}.',
-  redirecting: 'Ìpadà sí ilé ìtajà ní ìṣẹ́jú àáyá {seconds}.',
+  redirecting: 'Ìpadà sí ilé ìtajà ní ìṣẹ́jú àáyá\u00a0{seconds}.',
   stay: 'Dúró síbí',
   receipt: 'Rìsíìtì',
   shop: 'Ilé ìtajà',

@@ -46,7 +46,7 @@ export const texts: AfterQrMessages = {
   paidTitle: '✓ 已付款',
   backToShop: '前往 {host}',
   redirectSoon: '{seconds} 秒后返回 {host}。',
-  redirecting: '{seconds} 秒后返回商店。',
+  redirecting: '{seconds}\u00a0秒后返回商店。',
   stay: '留在此页',
   receipt: '收据',
   shop: '商家',

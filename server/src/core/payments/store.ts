@@ -260,7 +260,7 @@ async function findRecord(reader: Reader, scope: Scope | undefined, id: string) 
   return row && (!scope || isWithin(row, scope)) ? readRecord(reader, row) : undefined;
 }
 
-/** The number of payments that a server keeps: those of the last seconds, whose payers choose and lock. Each takes memory, and time of every collection. */
+/** The number of payments that a server keeps: those of the last seconds, whose payers choose and lock. Each takes memory and slows every garbage collection. */
 const mostKept = 400;
 
 /**

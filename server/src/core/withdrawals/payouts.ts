@@ -183,7 +183,7 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     listOfBanks: (reader: Reader, scope: Scope, status: 'processing' | 'success' | 'failed', most: number) =>
       store.listOfBanks(reader, scope, status, most),
 
-    /** The parts of a merchant's custody that banks have paid out instead, by currency. */
+    /** The parts of a merchant's custody that banks pay out, or have paid out, instead, by currency. */
     sumsOfBanks: store.sumsOfBanks,
 
     /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
