@@ -117,7 +117,8 @@ export async function sumsOfBanks(
     .selectFrom('payouts')
     .select(['currency', sumUnits(reader, 'amount').as('units')])
     .$call(inScope(scope))
-    .where('transfer_id', 'is', null)
+    // Only these have an account. By the lack of a transfer, SQLite would read those of all merchants.
+    .where('bank_account_id', '>', '')
     .where('status', '<>', 'failed')
     .groupBy('currency')
     .orderBy('currency')
