@@ -68,7 +68,6 @@ export class Flight extends pg.Query {
   #failure: Error | undefined;
   /** The name of a statement that is not prepared any more. */
   #closed: string | undefined;
-
   readonly #types: pg.CustomTypesConfig;
 
   /** @param types read the values of its answers */

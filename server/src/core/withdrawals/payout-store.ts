@@ -12,7 +12,7 @@ import { sortableDecimal } from './sortable-amount.js';
 import { operatorsPage, type OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { countRows, having, inScope, rowById, rowsInOrder, updateRow } from '../db/rows.js';
-import { sumUnits } from '../db/units.js';
+import { readUnits, sumUnits } from '../db/units.js';
 import { valuesOf } from '../db/values.js';
 
 const payouts = valuesOf(tables.payouts);
@@ -123,7 +123,7 @@ export async function sumsOfBanks(
     .groupBy('currency')
     .orderBy('currency')
     .execute();
-  return rows.map(({ currency, units }) => ({ currency, units: BigInt(units) }));
+  return rows.map(({ currency, units }) => ({ currency, units: readUnits(units) }));
 }
 
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */
