@@ -30,5 +30,7 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# Half of the default takes 15 MB less, and payments cost as much.
+# Each of these takes 15 MB less than its default, and payments cost as much: space for young objects, and one heap of the C
+# library for all threads in place of one for each.
+ENV MALLOC_ARENA_MAX=1
 CMD ["node", "--max-semi-space-size=4", "server/dist/main.js"]

@@ -12,6 +12,7 @@ import { freePort } from './system.mjs';
 const built = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
 /** As in the Dockerfile and docs/deployment.md. */
 const flags = ['--max-semi-space-size=4'];
+const allocation = { MALLOC_ARENA_MAX: '1' };
 
 /**
  * @typedef {object} ApiServer
@@ -62,6 +63,7 @@ export async function startApiServer({
       RATE_LIMIT: 'off',
       LOG_LEVEL: 'error',
       DATABASE_CREATE: 'on',
+      ...allocation,
       ...env,
     },
   };

@@ -1,11 +1,14 @@
 /** Transactions on both engines: grouped commits, statements that are not awaited, and stale prepared statements. */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
 import type { Transaction } from '../../src/core/db/engine.js';
+import { startCheckpoints } from '../../src/core/db/checkpoints.js';
 import { createGroupCommit, type GroupConnection } from '../../src/core/db/group-commit.js';
 import { openDatabase } from '../../src/database.js';
 import { prepared, preparedSend } from '../../src/core/db/prepared.js';
@@ -242,6 +245,52 @@ it('A server on SQLite copies the log into the database while it runs, in a thre
     await database.close();
     expect(readdirSync(folder).filter((name) => /-wal|-shm/.test(name))).toEqual([]);
   } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('The log of SQLite starts again although commits never pause: after the thread, a commit copies the last pages', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'checkpoints-'));
+  const path = join(folder, 'data.sqlite');
+  const connection = new SqliteDatabase(path);
+  try {
+    connection.pragma('journal_mode = WAL');
+    connection.pragma('wal_autocheckpoint = 0');
+    connection.exec('create table pages (content)');
+    /** It is another one after each start of the log. */
+    const salt = () => readFileSync(`${path}-wal`).toString('hex', 16, 24);
+    const restartPages = 400;
+    const logs: { salt: string; pages: number; copied: number }[] = [];
+    const failures: string[] = [];
+    const checkpoints = startCheckpoints(
+      path,
+      () => {
+        const [pages] = connection.pragma('wal_checkpoint(passive)') as {
+          log: number;
+          checkpointed: number;
+        }[];
+        logs.push({ salt: salt(), pages: pages?.log ?? 0, copied: pages?.checkpointed ?? 0 });
+      },
+      (reason) => failures.push(reason),
+      restartPages,
+    );
+    // A server that writes little needs no thread.
+    for (let count = 0; count < 200; count += 1) checkpoints.changed();
+    const insert = connection.prepare('insert into pages values (zeroblob(3 * 4096))');
+    while (logs.length < 2 && failures.length === 0) {
+      insert.run();
+      checkpoints.changed();
+      await nextTurn();
+    }
+    await checkpoints.close();
+    expect(failures).toEqual([]);
+    expect(new Set(logs.map((log) => log.salt)).size).toBe(2);
+    for (const { pages, copied } of logs) {
+      expect(pages).toBeGreaterThanOrEqual(restartPages);
+      expect(copied).toBe(pages);
+    }
+  } finally {
+    connection.close();
     rmSync(folder, { recursive: true });
   }
 });

@@ -22,8 +22,9 @@ export interface ServerProcess {
 const startMs = process.env['SOAK'] ? 300_000 : 150_000;
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** As in the Dockerfile and docs/deployment.md. */
+/** Both as in the Dockerfile and docs/deployment.md. */
 const flags = ['--max-semi-space-size=4'];
+const allocation = { MALLOC_ARENA_MAX: '1' };
 
 /**
  * Starts the server on a free port and waits until `/readyz` reports it ready.
@@ -42,6 +43,7 @@ export async function startProcess(
       RATE_LIMIT: 'off',
       LOG_LEVEL: 'error',
       DATABASE_CREATE: 'on',
+      ...allocation,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

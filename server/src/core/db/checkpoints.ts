@@ -13,8 +13,13 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
-/** Long enough that a page that changes often is copied once for many commits. */
+/** Between two copies: long enough that a page that changes often is copied once for many commits. */
 const intervalMs = 500;
+/**
+ * Pages in the log from which it is to start again. It can only where all of it is copied, and while others commit, the thread
+ * never gets there. So a commit copies the last pages, right after the thread, when they are few.
+ */
+const usualRestartPages = 8000;
 
 interface Given {
   readonly path: string;
@@ -24,24 +29,41 @@ interface Given {
 /** By then, the log has about the thousand pages that SQLite leaves in it by default. Many servers, such as those of tests, never get there. */
 const commitsBeforeThread = 200;
 
-/** @param onFailure gets the reason if it stops, or cannot start */
-export function startCheckpoints(path: string, onFailure: (reason: string) => void): Checkpoints {
+/**
+ * @param copyRest copies what is left of the log, on the connection that commits
+ * @param onFailure gets the reason if it stops, or cannot start
+ */
+export function startCheckpoints(
+  path: string,
+  copyRest: () => void,
+  onFailure: (reason: string) => void,
+  restartPages = usualRestartPages,
+): Checkpoints {
   let commits = 0;
   let isOver = false;
+  let isRestDue = false;
+  /** From when it is to copy until it has. */
+  let isOrdered = false;
   let copying: Thread | undefined;
   let timer: NodeJS.Timeout | undefined;
   const end = (reason: string) => {
     isOver = true;
     onFailure(reason);
   };
+  const onCopied = (pagesInLog: number) => {
+    isOrdered = false;
+    isRestDue = pagesInLog >= restartPages;
+  };
   return {
     changed() {
       commits += 1;
-      if (isOver || commits < commitsBeforeThread) return;
-      timer ??= setTimeout(() => {
-        timer = undefined;
+      if (isRestDue) copyRest();
+      isRestDue = false;
+      if (isOver || isOrdered || commits < commitsBeforeThread) return;
+      isOrdered = true;
+      timer = setTimeout(() => {
         try {
-          copying ??= startThread(path, end);
+          copying ??= startThread(path, { onCopied, onFailure: end });
           copying.copy();
         } catch (error) {
           // The system allows this process no further thread, as in a container with few.
@@ -61,7 +83,12 @@ interface Thread {
   close(): Promise<void>;
 }
 
-function startThread(path: string, onFailure: (reason: string) => void): Thread {
+interface ThreadEvents {
+  onCopied(pagesInLog: number): void;
+  onFailure(reason: string): void;
+}
+
+function startThread(path: string, { onCopied, onFailure }: ThreadEvents): Thread {
   const driver = createRequire(import.meta.url).resolve('better-sqlite3');
   const workerData: Given = { path, driver };
   // Passed as text: a separate file would have different names in the sources and in the build.
@@ -78,6 +105,7 @@ function startThread(path: string, onFailure: (reason: string) => void): Thread 
       resolve();
     });
   });
+  worker.on('message', onCopied);
   worker.on('error', (error) => onFailure(errorMessage(error)));
   worker.unref();
   return {
@@ -107,10 +135,20 @@ function thread(load: NodeJS.Require): void {
       parentPort.close();
       return;
     }
+    let pagesInLog = 0;
     try {
-      connection.pragma('wal_checkpoint(passive)');
+      // Others commit meanwhile. Each pass leaves fewer pages than the one before.
+      for (let passes = 1; passes <= 3; passes += 1) {
+        const [pages] = connection.pragma('wal_checkpoint(passive)') as {
+          log: number;
+          checkpointed: number;
+        }[];
+        pagesInLog = pages?.log ?? 0;
+        if (pagesInLog - (pages?.checkpointed ?? 0) <= 100) break;
+      }
     } catch {
       // The disk may be full. The log grows until there is room, and the commits have noticed it too.
     }
+    parentPort.postMessage(pagesInLog);
   });
 }

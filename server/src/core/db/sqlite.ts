@@ -93,7 +93,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   }
   const checkpoints =
     isFile && options.isServer === true
-      ? startCheckpoints(path, (reason) => {
+      ? startCheckpoints(path, writing.checkpoint, (reason) => {
           writing.checkpointEvery(ownCheckpointPages);
           warn(`The thread that copies the database's log has ended (${reason}): commits do it from now on`);
         })
@@ -195,11 +195,8 @@ function defineUnitSums(connection: SqliteDatabase.Database): void {
 
 /** Pages in the log after which a commit copies them into the database. SQLite's own default. */
 const ownCheckpointPages = 1000;
-/**
- * The limit where a thread copies the pages. While others commit, the thread never reaches the end of the log, and the log can
- * only start again from its end. So a commit copies the last pages, which are few.
- */
-const restCheckpointPages = 4000;
+/** The same while a thread copies them: only if it does not keep up. */
+const restCheckpointPages = 16_000;
 const maxCachedStatements = 500;
 
 type Row = Record<string, unknown>;
@@ -265,6 +262,13 @@ function cachingStatements(connection: SqliteDatabase.Database) {
     },
     /** Counts the statements that may have changed something. */
     changes: () => changes,
+    checkpoint() {
+      try {
+        connection.pragma('wal_checkpoint(passive)');
+      } catch {
+        // Such as a full disk. The commit is safe in the log, which grows until there is room.
+      }
+    },
     checkpointEvery: (pages: number) => connection.pragma(`wal_autocheckpoint = ${pages}`),
     /** Not prepared: SQLite sets it while it compiles the statement. */
     waitFor: (ms: number) => connection.pragma(`busy_timeout = ${ms}`),

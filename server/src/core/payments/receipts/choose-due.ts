@@ -6,7 +6,7 @@ import { afterCommit } from '../../db/transaction-context.js';
 import type { DueReceipt } from './receipt-store.js';
 
 /** The most payments that one scan changes, unless it must change more of them. The rest waits for the next scan, which follows at once. */
-const mostConfirmed = 10;
+const mostConfirmed = 5;
 /** It still confirms so many: new blocks may come all the time. */
 const fewestConfirmed = 3;
 
