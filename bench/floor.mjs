@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import Database from 'better-sqlite3';
 import express from 'express';
 import pg from 'pg';
+import { createSender } from './send-flights.mjs';
 
 /**
  * @typedef {object} FloorTask
@@ -39,19 +40,7 @@ async function serve(task) {
 
 /** @param {FloorTask} task @param {Recorded} recorded */
 async function repeatStatements({ databaseUrl, paymentId, replies }, { units, unique, index }) {
-  // As the API sends them: those of a flight in one packet, with one Sync.
-  const { Flight } = await import('../server/dist/core/db/flight.js');
-  // pg's types lack `pipeline`.
-  const options = { connectionString: databaseUrl, max: 10, pipeline: true };
-  const pool = new pg.Pool(options);
-  /** @type {Map<string, string>} */
-  const names = new Map();
-  const nameOf = (/** @type {string} */ text) => {
-    const name = names.get(text) ?? `recorded_${names.size}`;
-    names.set(text, name);
-    return name;
-  };
-  const isControl = (/** @type {string} */ text) => /^(begin|commit)/.test(text);
+  const send = await createSender(databaseUrl);
   let made = 0;
   /** @param {'create' | 'set' | 'lock' | 'verify'} step @param {string} id */
   async function run(step, id) {
@@ -61,19 +50,7 @@ async function repeatStatements({ databaseUrl, paymentId, replies }, { units, un
       if (value !== null && unique.includes(value)) return `floor-${made}-${id}`;
       return value?.replaceAll(paymentId, id) ?? null;
     };
-    for (const unit of units[step]) {
-      const client = await pool.connect();
-      for (const statements of unit) {
-        const flight = new Flight(pg.types);
-        const answers = statements.map(({ text, values }) => {
-          const config = { text, values: values.map(own) };
-          return flight.add(isControl(text) ? config : { ...config, name: nameOf(text) });
-        });
-        client.query(flight);
-        await Promise.all(answers);
-      }
-      client.release();
-    }
+    await send(units[step], own);
   }
   /** @type {(step: 'create' | 'set' | 'lock' | 'verify') => express.RequestHandler} */
   const handle = (step) => async (request, response) => {

@@ -14,6 +14,7 @@ import { parseArgs, promisify } from 'node:util';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { connect, copyOf, makeCheckpoints } from './fill-lists.mjs';
+import { measureFloor } from './life-floor.mjs';
 import { profiling, readProfiles, watchSessions } from './life-profile.mjs';
 import {
   countOnPostgres,
@@ -49,6 +50,8 @@ requests and statements are part of a life.
                                costs time itself
   --statements                 also print the statements of a life: how often each runs, its time and its plan; this costs time
                                itself, and on PostgreSQL it needs the extension pg_stat_statements
+  --floor                      also measure a floor: bare Express that runs the recorded statements of 1,000 lives again on a copy of the
+                               database, and sends as many webhooks. One server only
   --json FILE                  also write all measurements as JSON
   --help                       show this help`;
 
@@ -71,6 +74,7 @@ const optionTypes = /** @type {const} */ ({
   'database-delay': { type: 'string', default: '0' },
   profile: { type: 'boolean', default: false },
   statements: { type: 'boolean', default: false },
+  floor: { type: 'boolean', default: false },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 });
@@ -82,6 +86,8 @@ async function main() {
   const engines = options.database === undefined ? ['sqlite', 'postgres'] : [options.database];
   if (engines.includes('sqlite') && (options.servers !== '1' || options['database-delay'] !== '0'))
     throw new Error('--servers and --database-delay need --database postgres');
+  if (options.floor && (options.servers !== '1' || options['database-delay'] !== '0'))
+    throw new Error('--floor measures one server, without a delay');
   /** @type {Awaited<ReturnType<typeof measureSize>>[]} */
   const results = [];
   for (const engine of engines) {
@@ -91,7 +97,7 @@ async function main() {
     results.find((one) => one.engine === engine)?.serverMs ?? NaN;
   console.table(
     Object.fromEntries(
-      results.map(({ engine, before, readyMs, coldMs, serverMs, databaseMs, idleMs, eachMs }) => [
+      results.map(({ engine, before, readyMs, coldMs, serverMs, databaseMs, idleMs, eachMs, floor }) => [
         `${engine} ${before}`,
         {
           'start to /readyz ms': readyMs.toFixed(0),
@@ -100,6 +106,11 @@ async function main() {
           'database ms': databaseMs.toFixed(1),
           'to the first': (serverMs / first(engine)).toFixed(2),
           'idle ms/s': idleMs.toFixed(0),
+          ...(floor && {
+            'floor ms': floor.floorMs.toFixed(1),
+            'database ms of the floor': floor.databaseMs.toFixed(1),
+            'floor to server': (floor.floorMs / serverMs).toFixed(2),
+          }),
           ...(eachMs.length > 1 && { 'of each server': eachMs.map((ms) => ms.toFixed(1)).join(' + ') }),
         },
       ]),
@@ -240,6 +251,23 @@ async function measureSize(engine, before) {
     for (const count of numbers('blocks').filter((one) => one > 0)) {
       blocks.push(await measureBlocks(shop, server, hooks, count));
     }
+    const floor = options.floor
+      ? await measureFloor({
+          databaseUrl: direct,
+          directory,
+          webhookUrl: hooks.url,
+          server,
+          async live(recorded, count) {
+            const shop = openShop([recorded], hooks);
+            for (let done = 0; done < count; done += together) await shop.live(together);
+            // Those of each payer, and a block for each confirmation of those who pay together.
+            return 5 * count + (confirmations * count) / together;
+          },
+          databaseMs: engine === 'postgres' ? postgresMs : () => 0,
+          idleShare: idle.database,
+          stops,
+        })
+      : undefined;
     // Each writes its profile when it ends.
     if (options.profile) await Promise.all(servers.map((one) => one.stop()));
     return {
@@ -248,6 +276,7 @@ async function measureSize(engine, before) {
       readyMs: server.readyMs(),
       rates,
       blocks,
+      floor,
       coldMs: cold?.server,
       serverMs: percentile(
         rounds.map((one) => one.server),

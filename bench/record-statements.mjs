@@ -53,6 +53,11 @@ export async function recordStatements(databaseUrl, stops) {
   const local = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
   return {
     url: Object.assign(new URL(url), { host: local }).href,
+    /** All units so far. @throws if a statement was prepared before the recording */
+    all() {
+      if (units.flat(2).some(({ text }) => text === '')) throw new Error('A statement has no text');
+      return units;
+    },
     /** The units since the last call that have this text among their values: not those of jobs. @param {string} text */
     take(text) {
       const found = units.filter((unit) =>

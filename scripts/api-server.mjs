@@ -10,9 +10,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from './system.mjs';
 
 const built = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
-/** As in the Dockerfile and docs/deployment.md. */
-const flags = ['--max-semi-space-size=4'];
-const allocation = { MALLOC_ARENA_MAX: '1' };
+/** Both as in the Dockerfile and docs/deployment.md. */
+export const flags = ['--max-semi-space-size=4'];
+export const allocation = { MALLOC_ARENA_MAX: '1' };
 
 /**
  * @typedef {object} ApiServer
@@ -127,8 +127,8 @@ async function end({ process: child, ended }) {
   clearTimeout(late);
 }
 
-/** @param {number | undefined} pid */
-function processorMs(pid) {
+/** The processor time that a process has taken, in milliseconds; on Linux only. @param {number | undefined} pid */
+export function processorMs(pid) {
   const tasks = `/proc/${pid}/task`;
   // The first field is the time on a processor, in nanoseconds.
   const spent = readdirSync(tasks).map(

@@ -40,7 +40,7 @@ const overview = z.object({
   attention: z.array(attention),
   /**
    * Totals of payments completed on each of the last 31 days, by base currency: oldest day first, without empty
-   * days.
+   * days, and without payments that were reversed.
    */
   volume: z.array(
     z.object({ date: z.string(), currency: z.string(), payments: z.int(), amount: z.number() }),

@@ -30,6 +30,11 @@ const cacheOfPreparedReads = 4000;
 /** Of lists and jobs, which read what nobody reads again soon. */
 const cacheOfReader = 1000;
 
+/**
+ * In bytes, above the usual 40 MB. The log can grow while somebody reads an old state; its file is cut to this once it starts again.
+ */
+const largestLog = 64 * 2 ** 20;
+
 /** Opens and migrates a database. @param path a file, or `:memory:` */
 export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
   const { warn = () => {} } = options;
@@ -49,6 +54,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     connection.pragma('synchronous = FULL');
     connection.pragma('foreign_keys = ON');
     connection.pragma(`cache_size = -${cacheKilobytes}`);
+    connection.pragma(`journal_size_limit = ${largestLog}`);
     defineUnitSums(connection);
     const cached = cachingStatements(connection);
     opened.push(cached);
@@ -93,12 +99,10 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
   }
   const checkpoints =
     isFile && options.isServer === true
-      ? startCheckpoints(path, writing.checkpoint, (reason) => {
-          writing.checkpointEvery(ownCheckpointPages);
-          warn(`The thread that copies the database's log has ended (${reason}): commits do it from now on`);
-        })
+      ? startCheckpoints(path, writing, (reason) =>
+          warn(`The thread that copies the database's log has ended (${reason}): commits do it from now on`),
+        )
       : undefined;
-  if (checkpoints) writing.checkpointEvery(restCheckpointPages);
   const write = createGroupCommit(
     async (work) => {
       await writer.transaction().execute((transaction: Transaction) => {
@@ -193,10 +197,6 @@ function defineUnitSums(connection: SqliteDatabase.Database): void {
   );
 }
 
-/** Pages in the log after which a commit copies them into the database. SQLite's own default. */
-const ownCheckpointPages = 1000;
-/** The same while a thread copies them: only if it does not keep up. */
-const restCheckpointPages = 16_000;
 const maxCachedStatements = 500;
 
 type Row = Record<string, unknown>;
@@ -269,7 +269,7 @@ function cachingStatements(connection: SqliteDatabase.Database) {
         // Such as a full disk. The commit is safe in the log, which grows until there is room.
       }
     },
-    checkpointEvery: (pages: number) => connection.pragma(`wal_autocheckpoint = ${pages}`),
+    checkpointEvery: (pages: number) => void connection.pragma(`wal_autocheckpoint = ${pages}`),
     /** Not prepared: SQLite sets it while it compiles the statement. */
     waitFor: (ms: number) => connection.pragma(`busy_timeout = ${ms}`),
     /** Prepares all again, as a migration can rename what statements read. */

@@ -101,15 +101,22 @@ export function createHome(deps: HomeDeps) {
   }
 
   async function volume(scope: Scope, zone: string, today: string, now: number): Promise<Overview['volume']> {
-    const days: Overview['volume'] = [];
-    for (let back = reviewedDays; back >= 0; back -= 1) {
-      const date = addDays(today, -back);
-      const day = { start: startOfDay(zone, date), end: startOfDay(zone, addDays(date, 1)) };
-      for (const { currency, payments, amount } of await deps.volume(scope, day, now)) {
-        days.push({ date, currency, payments, amount: unitsToNumber(amount, currencies.known(currency)) });
-      }
-    }
-    return days;
+    const dates = Array.from({ length: reviewedDays + 1 }, (_, index) =>
+      addDays(today, index - reviewedDays),
+    );
+    const days = dates.map((date) => ({
+      start: startOfDay(zone, date),
+      end: startOfDay(zone, addDays(date, 1)),
+    }));
+    const volumes = await deps.volume(scope, days, now);
+    return dates.flatMap((date, index) =>
+      (volumes[index] ?? []).map(({ currency, payments, amount }) => ({
+        date,
+        currency,
+        payments,
+        amount: unitsToNumber(amount, currencies.known(currency)),
+      })),
+    );
   }
 
   return {

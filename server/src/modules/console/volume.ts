@@ -1,5 +1,9 @@
-/** The sums paid in full on each day. Days that are over are remembered, since no payment is added to them. */
+/**
+ * The sums paid in full on each day. Days that are over are remembered, since no payment is added to them. Payments that were
+ * reversed since are read each time.
+ */
 import type { Reader } from '../../core/db/engine.js';
+import { needsReview } from '../../core/db/payment-status.js';
 import { readUnits, sumUnits } from '../../core/db/units.js';
 import type { Mode, Scope } from '../../core/shared/scope.js';
 import { remember } from '../../core/shared/remember.js';
@@ -28,13 +32,14 @@ const settledAfterMs = 600_000;
 /** Live days never change. Test data can be wiped by a command. */
 const keptMs: Readonly<Record<Mode, number>> = { live: Number.POSITIVE_INFINITY, test: 60_000 };
 const mostKept = 10_000;
+/** Hardly any payment is paid in full so long after it was created. */
+const longestOpenMs = 90 * 86_400_000;
 
 export function createVolume(read: Reader) {
   /** By merchant, mode and day, oldest first. */
   const known = new Map<string, Known>();
 
-  /** @param now by the scope's clock, as the day is */
-  return async (scope: Scope, day: Day, now: number): Promise<readonly DayVolume[]> => {
+  async function paidOn(scope: Scope, day: Day, now: number): Promise<readonly DayVolume[]> {
     const key = `${scope.merchantId}/${scope.mode}/${day.start}/${day.end}`;
     const kept = known.get(key);
     if (kept && performance.now() < kept.until) return kept.volume;
@@ -44,7 +49,57 @@ export function createVolume(read: Reader) {
       remember(known, key, { volume, until }, mostKept);
     }
     return volume;
+  }
+
+  /**
+   * @param days oldest first
+   * @param now by the scope's clock, as the days are
+   * @returns the sums of each day
+   */
+  return async (scope: Scope, days: readonly Day[], now: number): Promise<(readonly DayVolume[])[]> => {
+    const reversed = await readReversed(read, scope, days[0]?.start ?? now);
+    const volumes: (readonly DayVolume[])[] = [];
+    for (const day of days) {
+      const lost = reversed.filter(({ settledAt }) => settledAt >= day.start && settledAt < day.end);
+      volumes.push(without(lost, await paidOn(scope, day, now)));
+    }
+    return volumes;
   };
+}
+
+interface Reversed {
+  readonly settledAt: number;
+  readonly currency: string;
+  readonly amount: bigint;
+}
+
+function without(reversed: readonly Reversed[], volume: readonly DayVolume[]): readonly DayVolume[] {
+  if (reversed.length === 0) return volume;
+  return volume
+    .map(({ currency, payments, amount }) => {
+      const lost = reversed.filter((one) => one.currency === currency);
+      const rest = lost.reduce((sum, one) => sum - one.amount, amount);
+      return { currency, payments: payments - lost.length, amount: rest };
+    })
+    .filter(({ payments }) => payments > 0);
+}
+
+/** Payments that were paid in full since a time, and reversed later. They are few. */
+async function readReversed(reader: Reader, { merchantId, mode }: Scope, since: number): Promise<Reversed[]> {
+  const rows = await reader
+    .selectFrom('payments')
+    .select(['settled_at', 'base_currency', 'base_amount'])
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
+    .where(needsReview.reversed)
+    .where('settled_at', '>=', since)
+    // The index for reviews is read from this time on, and not from the first payment on.
+    .where('created_at', '>=', since - longestOpenMs)
+    .execute();
+  return rows.map(({ settled_at: settledAt, base_currency: currency, base_amount: amount }) => ({
+    settledAt: settledAt ?? 0,
+    currency,
+    amount: readUnits(amount),
+  }));
 }
 
 async function readDay(
