@@ -83,7 +83,9 @@ describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => 
         rounds.push({ places: places(chosen), hasMore });
       }
       expect(rounds.map((one) => one.hasMore)).toEqual([true, true, false, true]);
-      expect(rounds.slice(0, 3).flatMap((one) => one.places)).toEqual(due(2 * most + 3).map((_, index) => index));
+      expect(rounds.slice(0, 3).flatMap((one) => one.places)).toEqual(
+        due(2 * most + 3).map((_, index) => index),
+      );
       expect(rounds[3]).toEqual(rounds[0]);
     });
 
