@@ -2,17 +2,15 @@
  * The floor of a whole payment: what the same statements, requests and webhooks cost without the server's own code. A server's
  * statements are recorded during many lives, and bare Express then runs them again on a copy of the database from before.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { serialize } from 'node:v8';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { allocation, flags, processorMs, startApiServer } from '../scripts/api-server.mjs';
 import { recordStatements } from './record-statements.mjs';
+import { startFloor } from './start-floor.mjs';
 
 /** V8 compiles what runs often during the first of them, so only the last are measured. */
 const recordedLives = 1000;
@@ -42,11 +40,13 @@ export async function measureFloor(task) {
     : await copyDatabase(databaseUrl, stops);
   const file = join(directory, 'recorded');
   const { requests, reply } = await record(task, file);
-  const { url, pid } = await startReplay(
+  const floor = await startFloor(
     { databaseUrl: copy, file, requests, lives: recordedLives, webhookUrl: task.webhookUrl, reply },
-    stops,
+    { script: 'replay.mjs', flags, env: allocation },
   );
-  const spent = () => ({ at: performance.now(), floor: processorMs(pid), database: databaseMs() });
+  stops.push(floor.stop);
+  const url = `${floor.url}/next`;
+  const spent = () => ({ at: performance.now(), floor: processorMs(floor.pid), database: databaseMs() });
   const warm = Math.floor((requests * (recordedLives - measuredLives)) / recordedLives);
   await ask(url, warm);
   const from = spent();
@@ -85,27 +85,6 @@ async function record({ databaseUrl, server: { publicKey, secretKey }, live, sto
   }
   await recorded.stop();
   return { requests, reply };
-}
-
-/** @param {import('./replay.mjs').ReplayTask} task @param {(() => Promise<void>)[]} stops */
-async function startReplay(task, stops) {
-  const child = fork(fileURLToPath(new URL('replay.mjs', import.meta.url)), {
-    execArgv: [...flags],
-    env: { ...process.env, NODE_ENV: 'production', ...allocation },
-  });
-  const exited = once(child, 'exit');
-  stops.push(async () => {
-    child.kill('SIGTERM');
-    await exited;
-  });
-  child.send(task);
-  const [message] = await Promise.race([
-    once(child, 'message'),
-    exited.then(([code]) => {
-      throw new Error(`The floor exited with code ${code}`);
-    }),
-  ]);
-  return { url: `http://127.0.0.1:${message.port}/next`, pid: child.pid };
 }
 
 /** As many at the same time as payers of the server. @param {string} url @param {number} requests */

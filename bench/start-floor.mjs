@@ -1,15 +1,27 @@
-/** Starts the floor in its own process. */
+/** Starts a floor in its own process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /**
- * @param {import('./floor.mjs').FloorTask} task
- * @returns {Promise<{ url: string, stop: () => Promise<void> }>} resolves when it listens
+ * @typedef {object} Floor
+ * @property {string} url
+ * @property {number | undefined} pid
+ * @property {() => Promise<void>} stop
  */
-export async function startFloor(task) {
-  const child = fork(fileURLToPath(new URL('floor.mjs', import.meta.url)), {
-    env: { ...process.env, NODE_ENV: 'production' },
+
+/**
+ * @param {import('./floor.mjs').FloorTask | import('./replay.mjs').ReplayTask} task
+ * @param {object} [options]
+ * @param {string} [options.script] next to this file
+ * @param {readonly string[]} [options.flags] of Node.js
+ * @param {NodeJS.ProcessEnv} [options.env] additional environment variables
+ * @returns {Promise<Floor>} resolves when it listens
+ */
+export async function startFloor(task, { script = 'floor.mjs', flags = [], env = {} } = {}) {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
+    execArgv: [...flags],
+    env: { ...process.env, NODE_ENV: 'production', ...env },
   });
   const exited = once(child, 'exit');
   child.send(task);
@@ -21,6 +33,7 @@ export async function startFloor(task) {
   ]);
   return {
     url: `http://127.0.0.1:${message.port}`,
+    pid: child.pid,
     stop: async () => {
       child.kill('SIGTERM');
       await exited;
